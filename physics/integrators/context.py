@@ -175,7 +175,7 @@ def make_workspace(system: System) -> Workspace:
         joints=joints.make_workspace(system.joints, coordinates),
         loops=loops_room.make_workspace(system.loops, model),
         soil=make_wheel_workspace(system.soil, coordinates),
-        tracks=make_track_workspace(system.tracks, len(system.soil.soils.exponent), coordinates),
+        tracks=make_track_workspace(system.tracks, coordinates),
         hydraulics=hydraulics.make_workspace(system.hydraulics, system.settings.step),
         contact=contact.make_workspace(system.contact, model, capacity),
         sleeping=sleeping.make_workspace(system.sleeping, model, capacity.contacts),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import Terrain
 from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.multibody.jacobian import block_of, clear_rows, list_entries, point_rows, turning_rows
+from grouser.physics.multibody.jacobian import block_of, clear_rows, point_rows, turning_rows
+from grouser.physics.multibody.linear_force import add_linear_force, find_motion
 from grouser.physics.soil.bulldozing import deposit_soil, slide_slopes
 from grouser.physics.soil.contact import commit_cells, measure_cell_forces
 from grouser.physics.soil.footprint import find_cells, find_patches, place_wheel
@@ -26,6 +27,9 @@ from grouser.physics.soil.wheels import (
 
 if TYPE_CHECKING:
     from grouser.physics.multibody.kinematics import Kinematics
+
+# Components of a wheel's twist.
+_TWIST = 6
 
 
 @kernel
@@ -66,7 +70,7 @@ def apply_wheel_forces(
         if not place_wheel(wheels, w, terrain, kinematics, work):
             continue
         first, last = _fill_jacobian(model, wheels.body[w], kinematics.column, w, work)
-        _find_twist(velocity, first, last, work, work.twist[w])
+        find_motion(_TWIST, work.jacobian, velocity, first, last, work.twist[w])
         if wheels.level[w] == STRESS:
             measure_stress_forces(
                 wheels, w, terrain, kinematics.origin, _weight(model, work.frame[w]), step, state, work
@@ -79,44 +83,19 @@ def apply_wheel_forces(
             measure_cell_forces(wheels, w, slip, step, state, work)
         if work.touched[w] == 0:
             continue
-        _add_to_equations(first, last, step, w, work, mass, force)
-
-
-@inlined
-def _find_twist(velocity, first, last, work: WheelWorkspace, twist):
-    """Twist of a wheel's centre at coordinate rates, with its Jacobian filled over range(first, last)."""
-    for k in range(6):
-        twist[k] = 0.0
-        for d in range(first, last):
-            twist[k] += work.jacobian[k, d] * velocity[d]
-
-
-@inlined
-def _add_to_equations(first, last, step: float, w, work: WheelWorkspace, mass, force):
-    """Adds J^T F to the force and h J^T D J to the mass matrix, with the Jacobian filled."""
-    jacobian, pushed, entry, slope, wrench = work.jacobian, work.pushed, work.entry, work.slope[w], work.wrench[w]
-    for k in range(6):
-        for m in range(k):
-            slope[m, k] = slope[k, m]
-    for a in range(list_entries(jacobian, 6, first, last, entry, 0)):
-        d = entry[a]
-        pull = 0.0
-        for k in range(6):
-            pull += jacobian[k, d] * wrench[k]
-            total = 0.0
-            for m in range(6):
-                total += slope[k, m] * jacobian[m, d]
-            pushed[k, d] = step * total
-        force[d] += pull
-        for b in range(a + 1):
-            e = entry[b]
-            total = 0.0
-            for k in range(6):
-                total += jacobian[k, e] * pushed[k, d]
-            if e < d:
-                mass.lower[d, e - first] += total
-            else:
-                mass.diagonal[d] += total
+        add_linear_force(
+            _TWIST,
+            work.jacobian,
+            work.pushed,
+            work.entry,
+            first,
+            last,
+            step,
+            work.wrench[w],
+            work.slope[w],
+            mass,
+            force,
+        )
 
 
 @inlined
@@ -163,7 +142,7 @@ def commit_wheels(
     for w in range(wheels.body.shape[0]):
         twist = work.end_twist
         first, last = _fill_jacobian(model, wheels.body[w], kinematics.column, w, work)
-        _find_twist(velocity, first, last, work, twist)
+        find_motion(_TWIST, work.jacobian, velocity, first, last, twist)
         work.figure[w, :] = 0.0
         _measure_motion(wheels, w, twist, step, state, work)
         if work.touched[w] == 0:

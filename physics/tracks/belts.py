@@ -126,7 +126,6 @@ class TrackWorkspace(NamedTuple):
         entry: coordinates that move a track, (coordinates,).
         axes: unit vectors of the world, (3, 3).
         figure: measurements of the last step, (tracks, FIGURES).
-        greatest_pressure: on each soil so far [Pa], (soils,).
     """
 
     centre: np.ndarray
@@ -146,7 +145,6 @@ class TrackWorkspace(NamedTuple):
     entry: np.ndarray
     axes: np.ndarray
     figure: np.ndarray
-    greatest_pressure: np.ndarray
 
 
 def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) -> Tracks:
@@ -205,7 +203,7 @@ def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) ->
     return tracks
 
 
-def make_track_workspace(tracks: Tracks, soils: int, coordinates: int) -> TrackWorkspace:
+def make_track_workspace(tracks: Tracks, coordinates: int) -> TrackWorkspace:
     """Buffers of the right sizes."""
     count, most = len(tracks.body), int(np.max(np.diff(tracks.pad_start), initial=0))
     return TrackWorkspace(
@@ -226,7 +224,6 @@ def make_track_workspace(tracks: Tracks, soils: int, coordinates: int) -> TrackW
         entry=np.zeros(coordinates, dtype=np.int64),
         axes=np.eye(3),
         figure=np.zeros((count, len(FIGURES))),
-        greatest_pressure=np.zeros(soils),
     )
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import Terrain
 from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.multibody.jacobian import clear_rows, list_entries, point_rows, turning_rows
+from grouser.physics.multibody.jacobian import clear_rows, point_rows, turning_rows
+from grouser.physics.multibody.linear_force import add_linear_force, find_motion
 from grouser.physics.multibody.mass import MassMatrix
 from grouser.physics.soil.tiles import SoilState
 from grouser.physics.soil.wheels import Wheels
@@ -55,14 +56,26 @@ def apply_track_forces(
         if not place_track(tracks, t, kinematics, work):
             continue
         first, last = _fill_jacobian(tracks, t, model, kinematics.column, work)
-        _find_motion(velocity, first, last, work, work.motion[t])
+        find_motion(MOTION, work.jacobian, velocity, first, last, work.motion[t])
         find_pads(
             *(tracks, t, terrain, wheels.cell[0], kinematics, position[tracks.position[t]], step, soil, work),
         )
         if work.listed[t] == 0:
             continue
         measure_pad_forces(tracks, t, wheels.soils, gravity, step, shear, soil, work)
-        _add_to_equations(first, last, step, t, work, mass, force)
+        add_linear_force(
+            MOTION,
+            work.jacobian,
+            work.pushed,
+            work.entry,
+            first,
+            last,
+            step,
+            work.wrench[t],
+            work.slope[t],
+            mass,
+            force,
+        )
 
 
 @kernel
@@ -94,7 +107,7 @@ def commit_tracks(
     gravity = _size(model.gravity)
     for t in range(tracks.body.shape[0]):
         first, last = _fill_jacobian(tracks, t, model, kinematics.column, work)
-        _find_motion(velocity, first, last, work, work.end_motion)
+        find_motion(MOTION, work.jacobian, velocity, first, last, work.end_motion)
         if work.listed[t] > 0:
             _find_acted(work.wrench[t], work.slope[t], work.motion[t], work.end_motion)
             work_done[t] += step * _mean_power(work.wrench[t], work.motion[t], work.end_motion)
@@ -116,43 +129,6 @@ def _fill_jacobian(tracks: Tracks, t, model: MultibodyModel, column, work: Track
     turning_rows(parent, start, rate, column, body, -1, work.axes, rows, 3)
     rows[6, sprocket] = tracks.scale[t]
     return first, last
-
-
-@inlined
-def _find_motion(velocity, first, last, work: TrackWorkspace, motion):
-    """Motion of a track at coordinate rates, with its Jacobian filled over range(first, last)."""
-    for k in range(MOTION):
-        motion[k] = 0.0
-        for d in range(first, last):
-            motion[k] += work.jacobian[k, d] * velocity[d]
-
-
-@inlined
-def _add_to_equations(first, last, step: float, t, work: TrackWorkspace, mass: MassMatrix, force):
-    """Adds J^T F to the force and h J^T D J to the mass matrix, with the Jacobian filled."""
-    jacobian, pushed, entry, slope, wrench = work.jacobian, work.pushed, work.entry, work.slope[t], work.wrench[t]
-    for k in range(MOTION):
-        for m in range(k):
-            slope[m, k] = slope[k, m]
-    for a in range(list_entries(jacobian, MOTION, first, last, entry, 0)):
-        d = entry[a]
-        pull = 0.0
-        for k in range(MOTION):
-            pull += jacobian[k, d] * wrench[k]
-            total = 0.0
-            for m in range(MOTION):
-                total += slope[k, m] * jacobian[m, d]
-            pushed[k, d] = step * total
-        force[d] += pull
-        for b in range(a + 1):
-            e = entry[b]
-            total = 0.0
-            for k in range(MOTION):
-                total += jacobian[k, e] * pushed[k, d]
-            if e < d:
-                mass.lower[d, e - first] += total
-            else:
-                mass.diagonal[d] += total
 
 
 @inlined

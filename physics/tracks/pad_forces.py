@@ -269,7 +269,6 @@ def commit_pads(
             at = work.cell[t, n]
             if sinkage > soil.soil_cell[at + SINKAGE] or load > soil.soil_cell[at + PRESSURE]:
                 _press_cells(tracks, t, soils, n, terrain, spacing, origin, sinkage, load, soil, work)
-            work.greatest_pressure[k] = max(work.greatest_pressure[k], pressure)
             figure[SINKAGE_OF_TRACK] = max(figure[SINKAGE_OF_TRACK], touch[DEPTH, n] - step * along / steep)
         strength, modulus = _strength(tracks, t, soils, k, pressure)
         ax, ay, az, bx, by, bz = _axes(nx, ny, nz)
