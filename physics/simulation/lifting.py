@@ -9,10 +9,10 @@ from grouser.physics.base.phases import NOTHING
 from grouser.physics.contact.room import detect, request
 from grouser.physics.contact.rows import CONTACT_SLOP
 from grouser.physics.contact.terrain import ground_surface, type_at
-from grouser.physics.description.urdf.belt_path import shoe_faces
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.placing import member_bases
+from grouser.physics.tracks.placing import place_faces
 
 # What happens to a machine that starts inside something: values of the setting `spawn`.
 LIFTED, AS_GIVEN = "lifted", "as_given"
@@ -254,8 +254,10 @@ class _Scene:
             turn = kinematics.rotation[body] if body >= 0 else np.eye(3)
             place = kinematics.origin + kinematics.position[body] if body >= 0 else np.zeros(3)
             frame = turn @ tracks.frame[t]
-            faces, normals = shoe_faces(track.path, track.shoes, track.thickness)
-            for face, normal in zip(faces @ frame[:, [0, 2]].T, normals @ frame[:, [0, 2]].T, strict=True):
+            faces = np.zeros((track.shoes, 4))
+            place_faces(self._engine.packed.tracks, t, self._engine.state.q[tracks.position[t]], faces)
+            middles, normals = faces[:, :2] @ frame[:, [0, 2]].T, faces[:, 2:] @ frame[:, [0, 2]].T
+            for face, normal in zip(middles, normals, strict=True):
                 for side in (-0.25, 0.25):
                     x, y, z = place + turn @ tracks.place[t] + face + side * track.width * frame[:, 1]
                     height, *upward = ground_surface(ground, x, y)

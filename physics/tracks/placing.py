@@ -91,34 +91,11 @@ def find_pads(
     origin = kinematics.origin
     if _clearance(terrain, origin[0] + x, origin[1] + y, origin[2] + z) > reach + margin:
         return
-    first, end = tracks.segment_start[t], tracks.segment_start[t + 1]
-    total = tracks.start[end - 1] + tracks.length[end - 1]
-    pitch, shoes = tracks.pitch[t], (tracks.pad_start[t + 1] - tracks.pad_start[t]) // PADS
-    path = tracks.scale[t] * position + 0.5 * pitch
-    at = path - total * math.floor(path / total)
-    segment, quarter = first, 0.25 * tracks.width[t]
-    while segment < end - 1 and at >= tracks.start[segment + 1]:
-        segment += 1
+    shoes, quarter = (tracks.pad_start[t + 1] - tracks.pad_start[t]) // PADS, 0.25 * tracks.width[t]
+    at, segment = _first_shoe(tracks, t, position)
     lowest = 0.5 * tracks.width[t] * _steepness(terrain, frame[1, 0], frame[1, 1], frame[1, 2])
     for shoe in range(shoes):
-        # ahead and up of the face, its tangent, speed of the face over that of the belt, how far the belt gives way
-        into, radius = at - tracks.start[segment], tracks.radius[segment]
-        tx, tz = tracks.direction[segment, 0], tracks.direction[segment, 1]
-        ahead, above = tracks.point[segment, 0], tracks.point[segment, 1]
-        faster, give = 1.0, 0.0
-        if radius > 0.0:
-            c, s = math.cos(into / radius), math.sin(into / radius)
-            # the path turns from the tangent away from the outward normal (-tz, tx)
-            ahead += radius * (s * tx + (1.0 - c) * tz)
-            above += radius * (s * tz - (1.0 - c) * tx)
-            tx, tz = c * tx + s * tz, c * tz - s * tx
-            faster = 1.0 + tracks.thickness[t] / radius
-        else:
-            ahead += into * tx
-            above += into * tz
-            give = tracks.width[t] * into * (tracks.length[segment] - into) / (2.0 * tracks.pretension[t])
-        ahead -= tracks.thickness[t] * tz
-        above += tracks.thickness[t] * tx
+        ahead, above, tx, tz, faster, give = _shoe_face(tracks, t, segment, at)
         x = px + ahead * frame[0, 0] + above * frame[2, 0]
         y = py + ahead * frame[0, 1] + above * frame[2, 1]
         z = pz + ahead * frame[0, 2] + above * frame[2, 2]
@@ -153,12 +130,78 @@ def find_pads(
                     touch[GIVE, n], touch[PLACE, n], touch[HALF, n] = give, at, side
                     work.pad[t, n] = PADS * shoe + half
                     work.listed[t] = n + 1
-        at += pitch
-        if at >= total:
-            at -= total
-            segment = first
-        while segment < end - 1 and at >= tracks.start[segment + 1]:
-            segment += 1
+        at, segment = _next_shoe(tracks, t, at, segment)
+
+
+@kernel
+def place_faces(tracks: Tracks, t, position: float, face):
+    """Fills the middles of the faces of a track's shoes, in its plane, and their outward normals.
+
+    Args:
+        tracks, t: the track.
+        position: of the sprocket's joint [rad].
+        face: result: ahead and up of each middle [m], then of each normal, (shoes, 4).
+    """
+    at, segment = _first_shoe(tracks, t, position)
+    for shoe in range(face.shape[0]):
+        ahead, above, tx, tz, _, _ = _shoe_face(tracks, t, segment, at)
+        face[shoe, 0], face[shoe, 1], face[shoe, 2], face[shoe, 3] = ahead, above, -tz, tx
+        at, segment = _next_shoe(tracks, t, at, segment)
+
+
+@inlined
+def _first_shoe(tracks: Tracks, t, position):
+    """Place of the first shoe's middle on the path [m], and its segment."""
+    first, end = tracks.segment_start[t], tracks.segment_start[t + 1]
+    total = tracks.start[end - 1] + tracks.length[end - 1]
+    path = tracks.scale[t] * position + 0.5 * tracks.pitch[t]
+    return _segment_at(tracks, end, path - total * math.floor(path / total), first)
+
+
+@inlined
+def _next_shoe(tracks: Tracks, t, at, segment):
+    """Place of the shoe that follows one on the path [m], and its segment."""
+    first, end = tracks.segment_start[t], tracks.segment_start[t + 1]
+    total = tracks.start[end - 1] + tracks.length[end - 1]
+    at += tracks.pitch[t]
+    if at >= total:
+        at -= total
+        segment = first
+    return _segment_at(tracks, end, at, segment)
+
+
+@inlined
+def _segment_at(tracks: Tracks, end, at, segment):
+    """A place on the path, and the last segment that begins before it, sought from one on."""
+    while segment < end - 1 and at >= tracks.start[segment + 1]:
+        segment += 1
+    return at, segment
+
+
+@inlined
+def _shoe_face(tracks: Tracks, t, segment, at):
+    """Middle of a shoe's face and its tangent, ahead and up, in the track's plane.
+
+    Returns:
+        Ahead and up of the middle [m], of the tangent, speed of the face over that of the belt, and by how much the
+        belt gives way [m/Pa].
+    """
+    into, radius = at - tracks.start[segment], tracks.radius[segment]
+    tx, tz = tracks.direction[segment, 0], tracks.direction[segment, 1]
+    ahead, above = tracks.point[segment, 0], tracks.point[segment, 1]
+    faster, give = 1.0, 0.0
+    if radius != 0.0:
+        c, s = math.cos(into / radius), math.sin(into / radius)
+        # the path turns from the tangent away from the outward normal (-tz, tx)
+        ahead += radius * (s * tx + (1.0 - c) * tz)
+        above += radius * (s * tz - (1.0 - c) * tx)
+        tx, tz = c * tx + s * tz, c * tz - s * tx
+        faster = 1.0 + tracks.thickness[t] / radius
+    else:
+        ahead += into * tx
+        above += into * tz
+        give = tracks.width[t] * into * (tracks.length[segment] - into) / (2.0 * tracks.pretension[t])
+    return ahead - tracks.thickness[t] * tz, above + tracks.thickness[t] * tx, tx, tz, faster, give
 
 
 @inlined
