@@ -27,13 +27,11 @@ from grouser.physics.tracks.belts import (
     DEPTH,
     GIVE,
     GROUND_SPEED,
-    HALF,
     MOTION,
     NORMAL,
     NORMAL_X,
     NORMAL_Y,
     NORMAL_Z,
-    PADS,
     PEAK_PRESSURE,
     PLACE,
     RESISTANCE,
@@ -52,6 +50,7 @@ from grouser.physics.tracks.belts import (
     Z,
 )
 from grouser.physics.tracks.pad_laws import passive_pressure, rigid_pressure, soil_pressure
+from grouser.physics.tracks.pads import PADS, place_of, share_of, side_of
 
 
 @inlined
@@ -142,7 +141,7 @@ def _drag(tracks: Tracks, t, soils: Soils, n, gravity, pressure, lead, stored, u
 @inlined
 def _side_resistance(tracks: Tracks, t, soils: Soils, n, k, gravity, aside, work: TrackWorkspace):
     """Force that a pad on the outer side pushes against as it shears the soil sideways by the state `aside` [N]."""
-    if k < 0 or aside * work.touch[t, HALF, n] <= 0.0 or work.touch[t, DEPTH, n] <= 0.0:
+    if k < 0 or aside * side_of(work.pad[t, n]) <= 0.0 or work.touch[t, DEPTH, n] <= 0.0:
         return 0.0
     return tracks.pitch[t] * passive_pressure(
         soils.density[k], gravity, soils.cohesion[k], soils.friction[k], work.touch[t, DEPTH, n]
@@ -198,7 +197,7 @@ def measure_pad_forces(
         wrench[k] = 0.0
         for m in range(k + 1):
             slope[k, m] = 0.0
-    frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
+    frame, shoe = work.frame[t], tracks.pitch[t] * tracks.width[t]
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
     for n in range(work.listed[t]):
@@ -207,6 +206,7 @@ def measure_pad_forces(
         )
         if pressure <= 0.0:
             continue
+        area = shoe * share_of(work.pad[t, n])
         stored = shear[tracks.pad_start[t] + work.pad[t, n]]
         strength, modulus, _, _, s, c, sx, sy, sz, sideways, pushed = _drag(
             tracks, t, soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work
@@ -269,7 +269,7 @@ def commit_pads(
             `figure` is filled.
     """
     touch, motion, wrench, figure = work.touch[t], work.end_motion, work.wrench[t], work.figure[t]
-    frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
+    frame, shoe = work.frame[t], tracks.pitch[t] * tracks.width[t]
     figure[:] = 0.0
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
@@ -289,6 +289,7 @@ def commit_pads(
             shear[pad, 0] = shear[pad, 1] = 0.0
             continue
         touching += 1
+        area = shoe * share_of(work.pad[t, n])
         if work.soil[t, n] >= 0:
             at = work.cell[t, n]
             if sinkage > soil.soil_cell[at + SINKAGE] or load > soil.soil_cell[at + PRESSURE]:
@@ -339,9 +340,11 @@ def commit_pads(
 def _press_cells(
     tracks: Tracks, t, soils: Soils, n, terrain: Terrain, spacing, origin, sinkage, load, soil: SoilState, work
 ):
-    """Presses the cells under a pad down to its sinkage, the one at its middle in any case."""
+    """Presses the cells under a pad's strip down to its sinkage, the one at the pad in any case."""
     touch, frame, cells = work.touch[t], work.frame[t], soil.soil_cell
-    k, half, quarter = work.soil[t, n], 0.5 * tracks.pitch[t], 0.25 * tracks.width[t]
+    k, half, pad = work.soil[t, n], 0.5 * tracks.pitch[t], work.pad[t, n]
+    strip = 0.5 * share_of(pad) * tracks.width[t]
+    beside = (side_of(pad) * (0.5 - 0.5 * share_of(pad)) - place_of(pad)) * tracks.width[t]
     _press_cell(soils, k, cells, work.cell[t, n], sinkage, load)
     # of the shoe and of the track's left, along the ground
     bx, by = touch[BELT_X, n], touch[BELT_Y, n]
@@ -351,12 +354,13 @@ def _press_cells(
     bx, by = bx / size, by / size
     half *= min(size, 1.0)
     lx, ly = frame[1, 0], frame[1, 1]
-    x, y = origin[0] + work.centre[t, 0] + touch[X, n], origin[1] + work.centre[t, 1] + touch[Y, n]
-    reach_x, reach_y = half * abs(bx) + quarter * abs(lx), half * abs(by) + quarter * abs(ly)
+    x = origin[0] + work.centre[t, 0] + touch[X, n] + beside * lx
+    y = origin[1] + work.centre[t, 1] + touch[Y, n] + beside * ly
+    reach_x, reach_y = half * abs(bx) + strip * abs(lx), half * abs(by) + strip * abs(ly)
     for i in range(int(math.ceil((x - reach_x) / spacing)), int(math.floor((x + reach_x) / spacing)) + 1):
         for j in range(int(math.ceil((y - reach_y) / spacing)), int(math.floor((y + reach_y) / spacing)) + 1):
             dx, dy = i * spacing - x, j * spacing - y
-            if abs(dx * bx + dy * by) <= half and abs(dx * lx + dy * ly) <= quarter:
+            if abs(dx * bx + dy * by) <= half and abs(dx * lx + dy * ly) <= strip:
                 at = open_cell(terrain, spacing, soil, i * spacing, j * spacing)
                 if int(cells[at + TYPE]) == k and sinkage > cells[at + SINKAGE]:
                     _press_cell(soils, k, cells, at, sinkage, load)
