@@ -4,13 +4,12 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from momentum import momentum_of
 
 from grouser import Simulation, World
 from grouser.physics.base.spatial import matrix
 from grouser.physics.base.trees import leaves
 from grouser.physics.description.data.rotation import quaternion_from_rpy
-from grouser.physics.multibody.energy import total_momentum
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 EARTH = World(ground=None)
@@ -177,14 +176,6 @@ def test_cylinders_beyond_the_joint_are_not_transmitted_twice(parts, barrel, com
     given += [*force, *(moment + np.cross([0.3, -0.2, 0.5], force))]
     # momenta are read at the ends of a step with a rotation of h w: 1e-4 of the cylinder's and the weights' moments
     assert given == pytest.approx(change, abs=1e-3 * (abs(cylinder.force) + 60.0 * 9.81))
-
-
-def momentum_of(simulation):
-    """Linear and angular momentum of all about the world's origin."""
-    kinematics, result = make_kinematics(simulation.model), np.zeros(6)
-    update_kinematics(simulation.model, simulation.state.q, simulation.state.v, kinematics)
-    total_momentum(simulation.model, kinematics, result)
-    return result
 
 
 # --- along the joint's coordinate -----------------------------------------------------------------------------------
