@@ -15,6 +15,7 @@ from control_msgs.msg import DynamicInterfaceGroupValues
 from geometry_msgs.msg import Twist, TwistStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.subscription import Subscription
@@ -33,6 +34,7 @@ from grouser.runtime.operating import Commands, Operating
 from grouser.runtime.tip_driving import ArmReading, TipDriver, add_commands
 
 _WARNING_PERIOD = 1.0  # [s]
+_FAREWELL = Duration(seconds=1)  # longest wait at the end
 _STALE = 0.3  # age of joint_states from which the tip stands [s of wall time]
 
 DECLARATIONS: dict[str, Declaration] = {
@@ -89,9 +91,11 @@ class OperatorNode(Node):
         self.add_post_set_parameters_callback(self._on_parameters)
 
     def finish(self) -> None:
-        """Leaves the machine in neutral."""
+        """Leaves the machine in neutral: waits until its subscribers have the last commands."""
         self._operating.stop()
         self._publish_state()
+        for publisher in (self._valves, self._joints, self._twist):
+            publisher.wait_for_all_acked(_FAREWELL)
 
     def _load(self, name: str) -> tuple[ControlMapping, TipDriver | None]:
         pattern = load_control_mapping(catalogue.pattern_file(name))
