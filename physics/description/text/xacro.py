@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.declarations import refuse_declarations
 from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.packages import Packages
-from grouser.physics.description.text.xml_tree import BYTES_MAX, refuse_declarations
+from grouser.physics.description.text.xml_tree import BYTES_MAX
 
 SECONDS_MAX = 20  # of processor time, so that a busy machine does not count
 _WAIT_MAX = 300.0  # [s]: for a worker that does not compute
@@ -93,8 +94,7 @@ def _environment() -> dict[str, str]:
     root = str(Path(__file__).parents[4])
     inherited = os.environ.get("PYTHONPATH")
     search = root + os.pathsep + inherited if inherited else root
-    # The worker's address space is limited, and each of numpy's threads would reserve some.
-    return {**os.environ, "PYTHONPATH": search, "OPENBLAS_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": search}
 
 
 def _reason(done: subprocess.CompletedProcess[bytes]) -> str:

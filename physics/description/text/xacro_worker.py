@@ -22,8 +22,8 @@ import xacro.substitution_args
 from xacro.substitution_args import ArgException
 
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.declarations import refuse_declarations
 from grouser.physics.description.text.packages import PackageNotFoundError, Packages
-from grouser.physics.description.text.xml_tree import refuse_declarations
 
 MEMORY_MAX = 2 << 30
 
