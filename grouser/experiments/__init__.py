@@ -15,6 +15,7 @@ NAMES: tuple[str, ...] = (
     "benchmark_n_four_bar",
     "benchmark_pendulum",
     "heavy_top",
+    "hil_faults",
     "hydraulic_crane",
     "hydraulic_lift",
     "multi_pass",
