@@ -16,6 +16,7 @@ NAMES: tuple[str, ...] = (
     "benchmark_pendulum",
     "heavy_top",
     "hil_faults",
+    "hil_latency",
     "hydraulic_crane",
     "hydraulic_lift",
     "multi_pass",
