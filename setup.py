@@ -32,6 +32,16 @@ RUN = [
 # Robots of other people, for `grouser bench robots`.
 ROBOTS = ["example-robot-data"]
 
+# Of the bridges, each by itself and all together.
+BRIDGES = {
+    "joystick": ["evdev>=1.6; sys_platform == 'linux'"],
+    "can": ["python-can>=4.6,<5", "cantools>=41", "canopen>=2.4,<3", "pyserial>=3.5"],
+    "plc": ["pymodbus>=3.11,<4", "asyncua>=1.1,<3", "pyserial>=3.5"],
+    "serial": ["pyserial>=3.5", "cobs>=1.2", "fastcrc>=0.3"],
+    "fmi": ["fmpy>=0.3.32", "pythonfmu>=0.6.9", "pythonfmu3>=0.3"],
+}
+BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
+
 TEST = [
     "pytest",
     "pytest-cov",
@@ -77,7 +87,7 @@ setup(
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     data_files=data_files(),
     install_requires=RUN,
-    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST},
+    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST, **BRIDGES},
     zip_safe=False,
     entry_points={
         "console_scripts": [
@@ -89,6 +99,10 @@ setup(
             "composed = grouser.cli:composed",
             "world_map = grouser.cli:world_map",
             "goal_follower = grouser.cli:goal_follower",
+            "joystick_bridge = grouser.cli:joystick_bridge",
+            "can_bridge = grouser.cli:can_bridge",
+            "plc_bridge = grouser.cli:plc_bridge",
+            "serial_bridge = grouser.cli:serial_bridge",
         ],
     },
 )

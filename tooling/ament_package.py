@@ -14,6 +14,10 @@ EXECUTABLES = (
     "attitude_controller",
     "world_map",
     "goal_follower",
+    "joystick_bridge",
+    "can_bridge",
+    "plc_bridge",
+    "serial_bridge",
 )
 SHARED = ("package.xml", "config", "urdf")
 
