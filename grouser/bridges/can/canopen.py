@@ -7,6 +7,7 @@ are little endian, one object after the other.
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import canopen
 from canopen.objectdictionary import ObjectDictionary, ODVariable, datatypes
@@ -127,9 +128,11 @@ def process_data(dictionary: ObjectDictionary, node: int, number: int, is_transm
     """
     name = f"{'TPDO' if is_transmitted else 'RPDO'}{number}"
     communication, mapping = (0x1800, 0x1A00) if is_transmitted else (0x1400, 0x1600)
+    entries: Any
     try:
         entries = dictionary[mapping + number - 1]
-        identifier = dictionary[communication + number - 1][1].default
+        settings: Any = dictionary[communication + number - 1]
+        identifier = settings[1].default
     except KeyError:
         raise ValueError(f"{name}: the device has none by its data sheet") from None
     count = entries[0].default or 0
@@ -150,7 +153,7 @@ def process_data(dictionary: ObjectDictionary, node: int, number: int, is_transm
 
 
 def _name(variable: ODVariable) -> str:
-    parent = variable.parent
+    parent: Any = variable.parent
     return variable.name if isinstance(parent, ObjectDictionary) else f"{parent.name}.{variable.name}"
 
 

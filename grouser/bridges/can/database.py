@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, isnan
 from pathlib import Path
+from typing import Any
 
 import cantools
 from cantools.database.can import Database, Message, Signal
@@ -51,7 +52,7 @@ class DatabaseField:
     signal: Signal
     codes: tuple[int, range] | None = None
 
-    @property
+    @cached_property
     def limits(self) -> tuple[float, float] | None:
         """Physical values that it can hold beside codes; None for a float."""
         signal = self.signal
@@ -111,7 +112,7 @@ class DatabaseCodec:
         """Physical values by signal; a message of another length is refused."""
         if len(data) != self.message.length:
             return refused("length")
-        raw = self.message.decode(data, decode_choices=False, scaling=False)
+        raw: Any = self.message.decode(data, decode_choices=False, scaling=False)
         values: dict[str, float] = {}
         errors, absent = set(), set()
         for name, field in self.fields.items():
@@ -137,7 +138,7 @@ class DatabaseCodec:
         Raises:
             ValueError: a value that its signal cannot hold; names the signal.
         """
-        raw = {}
+        raw: dict[str, Any] = {}
         for name, field in self.fields.items():
             try:
                 raw[name] = field.raw(values.get(name))
