@@ -2,10 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Protocol
-
-_NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ class Received:
 
     message: str
     time: float
-    values: Mapping[str, float] = field(default=_NOTHING)
+    values: Mapping[str, float] = field(default_factory=dict)
     errors: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
     counter: int | None = None

@@ -53,7 +53,11 @@ class Kind:
     program: str
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {
+    "joystick": Kind(
+        "grouser.bridges.joystick.schema", "grouser.bridges.joystick.transport", "joystick", "joystick_bridge"
+    ),
+}
 
 
 def schema_of(bridge: str) -> Schema:

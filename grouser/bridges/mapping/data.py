@@ -71,8 +71,9 @@ class SignalMapping:
         factor: SI units in one `unit`.
         scale, offset: to the scaled value.
         low, high: range of the scaled value [`unit`]. In: refused outside. Out: held at the border.
-        safe: command while the link is not live [`unit`]; 0 for outgoing ones.
-        neutral: |scaled value - safe| up to which a command is neutral [`unit`].
+        safe: command while the link is not live [`unit`]; None: the last command holds, as of a position drive; 0 for
+            outgoing ones.
+        neutral: |scaled value - safe| up to which a command is neutral [`unit`]; with a `safe` of None any is.
         rate: fastest change of a command [`unit` per second]; infinite without a limit. Not of the way to safe.
         sensor_fault: whether faults of sensors may be injected into an outgoing one.
         enable: condition for an incoming one; None: always.
@@ -88,7 +89,7 @@ class SignalMapping:
     offset: float
     low: float
     high: float
-    safe: float = 0.0
+    safe: float | None = 0.0
     neutral: float = 0.0
     rate: float = float("inf")
     sensor_fault: bool = True
@@ -129,7 +130,7 @@ class BridgeMapping:
     Attributes:
         file: its path, for messages.
         bridge: kind of the bridge, a name of `protocols.KINDS`.
-        machine: name or path of the machine, as for `grouser run`.
+        machine: name or path of the machine, as for `grouser run`; "" for none: a mapping of joystick messages alone.
         interface: what `interface` says, an object of the protocol's own.
         recovery: how a link that was live recovers.
         good: valid messages in a row before a link is live.
