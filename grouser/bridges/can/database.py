@@ -103,6 +103,11 @@ class DatabaseCodec:
     message: Message
     has_codes: bool
 
+    @property
+    def length(self) -> int:
+        """Of the message [bytes]."""
+        return self.message.length
+
     @cached_property
     def fields(self) -> Mapping[str, DatabaseField]:
         """Signals by name."""

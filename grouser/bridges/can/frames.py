@@ -25,10 +25,12 @@ class Loss:
     Attributes:
         reason: in words, for diagnostics.
         sender: its address (J1939) or node (CANopen).
+        messages: names of its messages in the mapping.
     """
 
     reason: str
     sender: int
+    messages: frozenset[str] = frozenset()
 
 
 @dataclass

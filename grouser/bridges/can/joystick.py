@@ -10,7 +10,9 @@ Field names: BJM has `x`, `y`, `x_detent`, `y_detent` and `button_1` to `button_
 """
 
 from collections.abc import Mapping
-from math import isnan
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, isnan
 
 from grouser.bridges.decoded import Decoded, refused
 
@@ -22,6 +24,15 @@ CHANGE_REPETITION = 0.02  # [s], the shortest between two messages
 # Parameter group numbers of BJM1 to BJM10 and EJM1 to EJM10.
 BJM_PGNS = (64982, 64984, 64986, 64816, 64814, 64812, 64810, 64808, 64806, 64804)
 EJM_PGNS = (64983, 64985, 64987, 64815, 64813, 64811, 64809, 64807, 64805, 64803)
+
+# Suspect parameter numbers (SPN) of the axes of BJM1 and EJM1.
+AXIS_SPNS = {
+    (BJM_PGNS[0], "x"): 2660,
+    (BJM_PGNS[0], "y"): 2661,
+    (EJM_PGNS[0], "x"): 2662,
+    (EJM_PGNS[0], "y"): 2663,
+    (EJM_PGNS[0], "theta"): 2664,
+}
 
 # First bit of each field in the message.
 BJM_AXES = {"x": 0, "y": 16}
@@ -87,9 +98,9 @@ def write_axis(value: float | None) -> int:
         return 0xFFFF
     if isnan(value):
         return _ERROR_AXIS
-    if not -1.0 <= value <= 1.0:
+    position = round(value * _FULL_POSITION) if isfinite(value) else _ABSENT_POSITION
+    if abs(position) > _FULL_POSITION:
         raise ValueError(f"axis {value}: valid is -1 to 1")
-    position = round(value * _FULL_POSITION)
     return (position == 0) | (position < 0) << 2 | (position > 0) << 4 | abs(position) << 6
 
 
@@ -155,6 +166,50 @@ def field_names(layout: str) -> tuple[str, ...]:
     """Fields of a layout, `bjm` or `ejm`."""
     axes, statuses = _fields(layout)
     return (*axes, *statuses)
+
+
+@dataclass(frozen=True)
+class JoystickMessageField:
+    """An axis, detent or button.
+
+    Attributes:
+        name: in its layout.
+        limits: values that it can hold.
+    """
+
+    name: str
+    limits: tuple[float, float]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class JoystickCodec:
+    """The codec of a layout.
+
+    Attributes:
+        layout: `bjm` or `ejm`.
+        length: of a message [bytes].
+    """
+
+    layout: str
+    length: int = LENGTH
+
+    @cached_property
+    def fields(self) -> dict[str, JoystickMessageField]:
+        """Fields by name."""
+        axes, statuses = _fields(self.layout)
+        fields = {name: JoystickMessageField(name, (-1.0, 1.0)) for name in axes}
+        return fields | {name: JoystickMessageField(name, (0.0, 1.0)) for name in statuses}
+
+    def decode(self, data: bytes) -> Decoded:
+        """As `decode_joystick`."""
+        return decode_joystick(data, self.layout)
+
+    def encode(self, values: Mapping[str, float]) -> bytes:
+        """As `encode_joystick`."""
+        return encode_joystick(values, self.layout)
 
 
 def _fields(layout: str) -> tuple[dict[str, int], dict[str, int]]:

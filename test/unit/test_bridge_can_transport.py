@@ -1,0 +1,281 @@
+"""CAN bridges on real buses: python-can's slcan over pseudo-terminals, with a player in another process."""
+
+import math
+import time
+from pathlib import Path
+
+import can
+import cantools
+import pytest
+from bridge_pieces import RememberingPlant
+from patience import wait_until
+from player import Player
+from serial_cable import SerialCable
+
+from grouser.bridges.can.transport import make_transport
+from grouser.bridges.link import LinkState
+from grouser.bridges.mapping.reader import load_bridge_mapping
+from grouser.bridges.runner import BridgeRunner
+
+SHIPPED = Path(__file__).resolve().parent.parent.parent / "config" / "bridges"
+SLCAN = "interface: slcan\n  options: {sleep_after_open: 0.01, timeout: 0.02}"
+
+
+def shipped_mapping(folder, name, channel, **changes):
+    """A shipped mapping for another interface."""
+    text = (SHIPPED / name).read_text()
+    text = text.replace("interface: socketcan", SLCAN).replace("channel: can0", f"channel: {channel}")
+    text = text.replace("database: excavator.dbc", f"database: {SHIPPED / 'excavator.dbc'}")
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / name
+    path.write_text(text)
+    return load_bridge_mapping(path)
+
+
+class Bench:
+    """A bridge that runs, and what it has told."""
+
+    def __init__(self, mapping, make=make_transport):
+        self.plant = RememberingPlant()
+        self.links, self.openings = [], []
+        self.transport = make(mapping)
+        self.runner = BridgeRunner(mapping, self.transport, self.plant, self.links.append, self.openings.append)
+        self.runner.start()
+
+    def wait_state(self, message, state):
+        wait_until(lambda: self.runner.bridge.states[message] is state, f"{message} is {state.value}")
+
+    def wait_command(self, **values):
+        def holds():
+            now = self.plant.now
+            return all(math.isclose(now[f"valve/{name}"], value, abs_tol=1e-9) for name, value in values.items())
+
+        wait_until(holds, f"commands {values}")
+
+
+@pytest.fixture
+def cable(tmp_path):
+    cable = SerialCable(tmp_path)
+    yield cable
+    cable.close()
+
+
+@pytest.fixture
+def sticks(tmp_path, cable):
+    """A bridge of the excavator with two joysticks of a player; both links live."""
+    bench = Bench(shipped_mapping(tmp_path, "excavator_j1939.yaml", cable.path("left")))
+    wait_until(lambda: bench.runner.transport.state.is_open, "the bus is open")
+    player = Player("can_player.py", "slcan", cable.path("right"))
+    bench.player = player
+    for message in ("left_stick", "right_stick"):
+        bench.wait_state(message, LinkState.LIVE)
+    yield bench
+    bench.runner.stop()
+    player.end()
+
+
+def test_joysticks_dig(sticks):
+    sticks.player.tell(left=[-0.5, 0.25], right=[1.0, -0.8])
+    # On J1939 right and ahead are positive; the valves swing to the left, pull the stick in, curl in, raise the boom.
+    sticks.wait_command(swing_valve=0.5, stick_valve=-0.25, bucket_valve=-1.0, boom_valve=0.8)
+    sticks.player.tell(left=[0.0, 0.0], right=[0.0, 0.0])
+    sticks.wait_command(swing_valve=0.0, stick_valve=0.0, bucket_valve=0.0, boom_valve=0.0)
+
+
+def test_an_error_code_stops_its_stick_at_once(sticks):
+    sticks.player.tell(left=[-0.5, 0.0], right=[0.5, 0.0])
+    sticks.wait_command(swing_valve=0.5, bucket_valve=-0.5)
+    sticks.player.tell(right="error")
+    sticks.wait_state("right_stick", LinkState.STALE)
+    assert sticks.runner.bridge.reasons["right_stick"] == "an error code"
+    sticks.wait_command(bucket_valve=0.0, swing_valve=0.5)
+    assert sticks.runner.bridge.states["left_stick"] is LinkState.LIVE
+    sticks.player.tell(right=[0.5, 0.0])  # well again, but deflected: it must pass through neutral
+    sticks.wait_state("right_stick", LinkState.CHECKING)
+    assert sticks.plant.now["valve/bucket_valve"] == 0.0
+    sticks.player.tell(right=[0.0, 0.0])
+    sticks.wait_state("right_stick", LinkState.LIVE)
+
+
+def test_silence_stops_a_stick(sticks):
+    sticks.player.tell(right=[0.0, -0.8])
+    sticks.wait_command(boom_valve=0.8)
+    sticks.player.tell(right=None)
+    sticks.wait_state("right_stick", LinkState.STALE)
+    assert sticks.runner.bridge.reasons["right_stick"] == "silence"
+    sticks.wait_command(boom_valve=0.0)
+    assert sticks.runner.bridge.figures.inputs["right_stick"].longest_hold >= 0.25
+
+
+def test_a_second_claimant_of_a_sticks_address_stops_it(sticks):
+    sticks.player.tell(left=[-0.5, 0.0])
+    sticks.wait_command(swing_valve=0.5)
+    # Another node with a lower NAME takes the address 0x33: what comes from there is not the stick that was live.
+    sticks.player.tell(raw="18EEFF33#0500C0CC00000030", left=None)
+    sticks.wait_state("left_stick", LinkState.STALE)
+    assert sticks.runner.bridge.reasons["left_stick"] == "address 0x33 claimed by another node"
+    sticks.wait_command(swing_valve=0.0)
+    assert sticks.runner.bridge.states["right_stick"] is LinkState.LIVE
+
+
+def test_faults_of_a_stick_are_told(sticks):
+    sticks.player.tell(faults=[[2660, 3]])
+    wait_until(lambda: "faults of 0x33" in sticks.transport.facts, "the fault is told")
+    assert sticks.transport.facts["faults of 0x33"] == "SPN 2660 FMI 3, 1 times; amber_warning"
+    sticks.player.tell(faults=[[2660, 3], [2661, 4]])  # two of them go by the transport protocol
+    text = "SPN 2660 FMI 3, 1 times; SPN 2661 FMI 4, 1 times; amber_warning"
+    wait_until(lambda: sticks.transport.facts.get("faults of 0x33") == text, "both faults are told")
+    sticks.player.tell(faults=[])
+    wait_until(lambda: "faults of 0x33" not in sticks.transport.facts, "the faults are over")
+
+
+def test_the_bridge_is_a_node_of_its_own(sticks):
+    sticks.player.wait_for("18EEFF80#0100E0FF000000B0")
+    angles = {"boom": 10.0, "stick": -20.0, "bucket": 30.0, "swing": 0.0}
+    sticks.plant.measured = {f"joint/{name}/position": math.radians(angle) for name, angle in angles.items()}
+    wait_until(lambda: any(line.startswith("18FF1080#9065") for line in sticks.player.lines), "the angles are said")
+    line = [line for line in sticks.player.lines if line.startswith("18FF1080#9065")][-1]
+    message = cantools.database.load_file(SHIPPED / "excavator.dbc").get_message_by_name("ArmAngles")
+    said = message.decode(bytes.fromhex(line.split("#")[1]))
+    assert said == pytest.approx({f"{name.capitalize()}Angle": angle for name, angle in angles.items()}, abs=0.005)
+    mark = len(sticks.player.lines)
+    sticks.plant.measured["joint/boom/position"] = math.nan
+    sticks.player.wait_for("18FF1080#00FE", mark)  # an error code, not an old angle
+    sticks.player.tell(raw="18EA8033#D6FD00")  # a request for what it has not: refused
+    sticks.player.wait_for("18E8FF80#01FFFFFF33D6FD00")
+    mark = len(sticks.player.lines)
+    sticks.player.tell(raw="18EA8033#CAFE00")
+    sticks.player.wait_for("18FECA80#00FF00000000FFFF", mark)
+
+
+def test_the_bridge_gives_up_its_address_to_a_lower_name(sticks):
+    sticks.player.wait_for("18FF1080#")
+    mark = len(sticks.player.lines)
+    sticks.player.tell(raw="18EEFF80#0000000000000000")
+    # Its NAME says that it can take another address; 1 is its identity number, 0x81 the second free one.
+    sticks.player.wait_for("18EEFF82#0100E0FF000000B0", mark)
+    sticks.player.wait_for("18FF1082#", mark)
+    assert sticks.transport.facts["own address"] == "0x82, claimed; lost one to NAME 0x0000000000000000"
+
+
+def test_an_adapter_that_is_unplugged_comes_back(sticks, cable):
+    sticks.player.tell(right=[0.0, -0.8])
+    sticks.wait_command(boom_valve=0.8)
+    cable.unplug("left")
+    sticks.wait_state("right_stick", LinkState.STALE)
+    sticks.wait_command(boom_valve=0.0)
+    wait_until(lambda: not sticks.runner.transport.state.is_open, "the bus is closed")
+    cable.plug("left")
+    wait_until(lambda: sticks.runner.transport.state.openings == 2, "the bus is open again")
+    sticks.wait_state("right_stick", LinkState.CHECKING)  # it is still deflected
+    assert sticks.plant.now["valve/boom_valve"] == 0.0
+    sticks.player.tell(right=[0.0, 0.0])
+    sticks.wait_state("right_stick", LinkState.LIVE)
+    # Told once a change: open, not open (with one reason or two: lost, and not found), open.
+    assert [state.is_open for state in sticks.openings if state.is_open] == [True, True]
+    assert len(sticks.openings) <= 4
+
+
+@pytest.fixture
+def controller(tmp_path, cable):
+    """A bridge of the excavator with a controller on the other end; its bus is the test's."""
+    bench = Bench(shipped_mapping(tmp_path, "excavator_ecu.yaml", cable.path("left")))
+    bench.bus = can.Bus(interface="slcan", channel=str(cable.path("right")), sleep_after_open=0.01)
+    wait_until(lambda: bench.runner.transport.state.is_open, "the bus is open")
+    yield bench
+    bench.runner.stop()
+    bench.bus.shutdown()
+
+
+def protected(spools, counter, data_id=0x1234):
+    """A command with E2E profile 5, by the definition of the checksum."""
+    message = cantools.database.load_file(SHIPPED / "excavator.dbc").get_message_by_name("EcuCommand")
+    names = ("BoomSpool", "StickSpool", "BucketSpool", "SwingSpool")
+    fields = {**dict(zip(names, spools, strict=True)), "CommandChecksum": 0, "CommandCounter": counter}
+    data = message.encode(fields)
+    check = 0xFFFF
+    for byte in data[2:] + data_id.to_bytes(2, "little"):
+        check ^= byte << 8
+        for _ in range(8):
+            check = (check << 1 ^ 0x1021 if check & 0x8000 else check << 1) & 0xFFFF
+    return check.to_bytes(2, "little") + data[2:]
+
+
+def test_a_controller_commands_with_counter_and_checksum(controller):
+    def say(data):
+        controller.bus.send(can.Message(arbitration_id=0x120, is_extended_id=False, data=data))
+
+    counter = 0
+
+    def say_until(condition, spools):
+        nonlocal counter
+
+        def step():
+            nonlocal counter
+            say(protected(spools, counter % 256))
+            counter += 1
+            return condition()
+
+        wait_until(step, "the bridge reacts")
+
+    states = controller.runner.bridge.states
+    say_until(lambda: controller.runner.bridge.states["ecu_command"] is LinkState.LIVE, (0, 0, 0, 0))
+    assert states["ecu_command"] is not None
+    say_until(lambda: controller.plant.now["valve/boom_valve"] == pytest.approx(0.5), (50, -20, 0, 100))
+    assert controller.plant.now["valve/swing_valve"] <= 1.0
+    refused = controller.runner.bridge.figures.inputs["ecu_command"].refused
+    say(protected((50, 0, 0, 0), counter % 256, data_id=0x1235))  # of another sender
+    wait_until(lambda: refused["checksum"] == 1, "a wrong checksum is refused")
+    say(protected((50, 0, 0, 0), (counter - 1) % 256))
+    wait_until(lambda: refused["repeated"] >= 1, "a repeated counter is refused")
+    controller.bus.send(can.Message(arbitration_id=0x120, is_extended_id=False, data=bytes(7)))
+    wait_until(lambda: refused["length"] == 1, "a wrong length is refused")
+    controller.wait_state("ecu_command", LinkState.LATCHED)  # it is silent now
+    controller.wait_command(boom_valve=0.0)
+
+
+def test_measurements_are_protected(controller):
+    controller.plant.measured = {
+        "hydraulics/boom/pressure_piston_side": 185.5e5,
+        "hydraulics/boom/pressure_rod_side": 3.0e5,
+        "hydraulics/pump/pressure": 500e5,  # more than the range: held at its border
+    }
+    message = cantools.database.load_file(SHIPPED / "excavator.dbc").get_message_by_name("Pressures")
+    counters = []
+    while len(counters) < 20:
+        frame = controller.bus.recv(1.0)
+        if frame is None:
+            continue
+        assert frame.arbitration_id == 0x121
+        check = 0xFFFF
+        for byte in bytes(frame.data[2:]) + b"\x35\x12":
+            check ^= byte << 8
+            for _ in range(8):
+                check = (check << 1 ^ 0x1021 if check & 0x8000 else check << 1) & 0xFFFF
+        assert int.from_bytes(frame.data[:2], "little") == check
+        fields = message.decode(frame.data)
+        counters.append(fields["PressuresCounter"])
+        assert fields["BoomPiston"] == pytest.approx(185.5)
+        assert fields["PumpPressure"] == pytest.approx(400.0)
+    assert counters == [(counters[0] + number) % 256 for number in range(20)]
+
+
+def test_bytes_that_are_no_frames_are_refused_and_do_no_harm(controller, cable):
+    with cable.path("right").open("wb", buffering=0) as line:
+        line.write(b"T0CFD\rt12\rrubbish\rT99999999\r")
+        strangers = controller.runner.bridge.figures.strangers
+        wait_until(lambda: strangers["no frame"] >= 2, "rubbish is refused")
+        assert controller.runner.transport.state.openings == 1
+        line.write(b"\xff\xfe\r" * 50)  # no text at all: slcan gets stuck, and the interface is opened again
+        wait_until(lambda: controller.runner.transport.state.openings == 2, "the bus is opened again")
+
+
+def test_a_bus_that_cannot_be_opened_is_told_once(tmp_path):
+    bench = Bench(shipped_mapping(tmp_path, "excavator_ecu.yaml", tmp_path / "nothing"))
+    wait_until(lambda: bench.openings, "it is told")
+    time.sleep(0.5)  # three attempts and more
+    bench.runner.stop()
+    assert len(bench.openings) == 1
+    assert "nothing" in bench.openings[0].reason
