@@ -1,6 +1,7 @@
 """Codecs of CAN frames beside J1939's own: databases, fixed fields, CANopen."""
 
 import struct
+from pathlib import Path
 
 import cantools
 import pytest
@@ -20,6 +21,9 @@ from grouser.bridges.can.canopen import (
 )
 from grouser.bridges.can.database import DatabaseCodec, load_database
 from grouser.bridges.packed_fields import FieldType, PackedField, PackedLayout
+
+# A stick: it sends two axes of 16 bits and 8 buttons, and receives a number for its lamp.
+DATA_SHEET = Path(__file__).resolve().parent.parent / "data" / "canopen_stick.eds"
 
 DATABASE = """VERSION ""
 BS_:
@@ -41,45 +45,6 @@ def database(tmp_path_factory):
     path = tmp_path_factory.mktemp("database") / "machine.dbc"
     path.write_text(DATABASE)
     return load_database(path)
-
-
-@pytest.fixture
-def data_sheet(tmp_path):
-    """A stick: a device that sends two axes of 16 bits and 8 buttons, and receives one lamp."""
-    objects = {
-        "1000": ("Device type", 0x0007, 0x000C0191),
-        "1800sub1": ("COB-ID", 0x0007, "$NODEID+0x180"),
-        "1801sub1": ("COB-ID", 0x0007, "0x80000281"),
-        "1400sub1": ("COB-ID", 0x0007, "$NODEID+0x200"),
-        "1A00sub0": ("Number", 0x0005, 3),
-        "1A00sub1": ("First", 0x0007, 0x60000110),
-        "1A00sub2": ("Second", 0x0007, 0x60000210),
-        "1A00sub3": ("Third", 0x0007, 0x60000308),
-        "1A01sub0": ("Number", 0x0005, 1),
-        "1A01sub1": ("First", 0x0007, 0x60000110),
-        "1600sub0": ("Number", 0x0005, 2),
-        "1600sub1": ("Gap", 0x0007, 0x00050008),
-        "1600sub2": ("First", 0x0007, 0x62000020),
-        "6000sub1": ("X", 0x0003, 0),
-        "6000sub2": ("Y", 0x0003, 0),
-        "6000sub3": ("Buttons", 0x0005, 0),
-        "6200": ("Lamp", 0x0008, 0),
-    }
-    arrays = {"1800": "TPDO1", "1801": "TPDO2", "1400": "RPDO1", "6000": "Joystick"}
-    arrays |= {"1A00": "TPDO1 mapping", "1A01": "TPDO2 mapping", "1600": "RPDO1 mapping"}
-    lines = ["[FileInfo]", "FileName=stick.eds", "[DeviceInfo]", "VendorName=x", "[OptionalObjects]"]
-    numbers = [*arrays, "6200"]
-    lines += [f"SupportedObjects={len(numbers)}", *(f"{n}=0x{index}" for n, index in enumerate(numbers, 1))]
-    lines += ["[MandatoryObjects]", "SupportedObjects=1", "1=0x1000"]
-    for index, name in arrays.items():
-        subindices = [section for section in objects if section.startswith(f"{index}sub")]
-        lines += [f"[{index}]", f"ParameterName={name}", "ObjectType=0x9", f"SubNumber={len(subindices)}"]
-    for section, (name, data_type, default) in objects.items():
-        lines += [f"[{section}]", f"ParameterName={name}", "ObjectType=0x7", f"DataType={data_type:#06x}"]
-        lines += ["AccessType=rw", f"DefaultValue={default}"]
-    path = tmp_path / "stick.eds"
-    path.write_text("\n".join(lines) + "\n")
-    return path
 
 
 def test_a_database_decodes_physical_values(database):
@@ -210,8 +175,8 @@ def test_every_layout_comes_back(data):
     assert {name: again.values[name] for name in decoded.values} == decoded.values
 
 
-def test_process_data_of_a_stick(data_sheet):
-    dictionary = read_data_sheet(data_sheet, 10)
+def test_process_data_of_a_stick():
+    dictionary = read_data_sheet(DATA_SHEET, 10)
     sent = process_data(dictionary, 10, 1, True)
     assert sent.identifier == 0x18A
     assert sent.layout.decode(bytes.fromhex("20D1F40105")).values == {
@@ -232,9 +197,9 @@ def test_process_data_of_a_stick(data_sheet):
         (2, False, "RPDO2: the device has none"),
     ],
 )
-def test_process_data_that_a_device_has_not(data_sheet, number, is_transmitted, problem):
+def test_process_data_that_a_device_has_not(number, is_transmitted, problem):
     with pytest.raises(ValueError, match=problem):
-        process_data(read_data_sheet(data_sheet, 10), 10, number, is_transmitted)
+        process_data(read_data_sheet(DATA_SHEET, 10), 10, number, is_transmitted)
 
 
 def test_a_data_sheet_must_be_one(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 import can
 import cantools
 import pytest
+import yaml
 from bridge_pieces import RememberingPlant
 from patience import wait_until
 from player import Player
@@ -18,19 +19,16 @@ from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.bridges.runner import BridgeRunner
 
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "config" / "bridges"
-SLCAN = "interface: slcan\n  options: {sleep_after_open: 0.01, timeout: 0.02}"
+DATA_SHEET = Path(__file__).resolve().parent.parent / "data" / "canopen_stick.eds"
 
 
-def shipped_mapping(folder, name, channel, **changes):
-    """A shipped mapping for another interface."""
-    text = (SHIPPED / name).read_text()
-    text = text.replace("interface: socketcan", SLCAN).replace("channel: can0", f"channel: {channel}")
-    text = text.replace("database: excavator.dbc", f"database: {SHIPPED / 'excavator.dbc'}")
-    for old, new in changes.items():
-        assert old in text
-        text = text.replace(old, new)
+def shipped_mapping(folder, name, channel):
+    """A shipped mapping, with slcan as its interface."""
+    mapping = yaml.safe_load((SHIPPED / name).read_text())
+    changes = {"interface": "slcan", "channel": str(channel), "options": {"sleep_after_open": 0.01, "timeout": 0.02}}
+    mapping["interface"] |= {**changes, "database": str(SHIPPED / "excavator.dbc")}
     path = folder / name
-    path.write_text(text)
+    path.write_text(yaml.safe_dump(mapping))
     return load_bridge_mapping(path)
 
 
@@ -132,6 +130,7 @@ def test_faults_of_a_stick_are_told(sticks):
 
 
 def test_the_bridge_is_a_node_of_its_own(sticks):
+    sticks.player.tell(raw="18EAFF33#00EE00")  # a request for all claims
     sticks.player.wait_for("18EEFF80#0100E0FF000000B0")
     angles = {"boom": 10.0, "stick": -20.0, "bucket": 30.0, "swing": 0.0}
     sticks.plant.measured = {f"joint/{name}/position": math.radians(angle) for name, angle in angles.items()}
@@ -210,8 +209,6 @@ def test_a_controller_commands_with_counter_and_checksum(controller):
     counter = 0
 
     def say_until(condition, spools):
-        nonlocal counter
-
         def step():
             nonlocal counter
             say(protected(spools, counter % 256))
@@ -220,9 +217,7 @@ def test_a_controller_commands_with_counter_and_checksum(controller):
 
         wait_until(step, "the bridge reacts")
 
-    states = controller.runner.bridge.states
     say_until(lambda: controller.runner.bridge.states["ecu_command"] is LinkState.LIVE, (0, 0, 0, 0))
-    assert states["ecu_command"] is not None
     say_until(lambda: controller.plant.now["valve/boom_valve"] == pytest.approx(0.5), (50, -20, 0, 100))
     assert controller.plant.now["valve/swing_valve"] <= 1.0
     refused = controller.runner.bridge.figures.inputs["ecu_command"].refused
@@ -279,3 +274,92 @@ def test_a_bus_that_cannot_be_opened_is_told_once(tmp_path):
     bench.runner.stop()
     assert len(bench.openings) == 1
     assert "nothing" in bench.openings[0].reason
+
+
+CANOPEN = """
+version: 1
+bridge: can
+machine: excavator
+interface:
+  interface: slcan
+  channel: {channel}
+  options: {{sleep_after_open: 0.01, timeout: 0.02}}
+  canopen:
+    devices:
+      stick: {{node: 10, eds: {sheet}, heartbeat: 0.5, start: true}}
+    node: {{id: 5, heartbeat: 0.2, start: true}}
+timeout: 1.0
+messages:
+  - name: stick
+    direction: in
+    source: {{device: stick, pdo: 1}}
+    period: 0.02
+    signals:
+      - {{source: Joystick.X, signal: valve/swing_valve, scale: 5.0e-5, range: [-1, 1], safe: 0.0, neutral: 0.03}}
+      - {{source: Joystick.Y, signal: valve/boom_valve, scale: 5.0e-5, range: [-1, 1], safe: 0.0, neutral: 0.03}}
+  - name: lamp
+    direction: out
+    target: {{device: stick, pdo: 1}}
+    period: 0.05
+    signals:
+      - {{target: Lamp, signal: joint/boom/position, unit: rad}}
+  - name: angle
+    direction: out
+    target: {{pdo: 1, fields: {{boom: f32}}}}
+    period: 0.05
+    signals:
+      - {{target: boom, signal: joint/boom/position, unit: rad}}
+"""
+
+
+@pytest.fixture
+def canopen_stick(tmp_path, cable):
+    """A bridge with a CANopen joystick of a player; its link is live."""
+    (tmp_path / "stick.yaml").write_text(CANOPEN.format(channel=cable.path("left"), sheet=DATA_SHEET))
+    bench = Bench(load_bridge_mapping(tmp_path / "stick.yaml"))
+    bench.player = Player("canopen_player.py", "slcan", cable.path("right"), DATA_SHEET)
+    bench.wait_state("stick", LinkState.LIVE)
+    yield bench
+    bench.runner.stop()
+    bench.player.end()
+
+
+def test_a_canopen_joystick_is_started_and_obeyed(canopen_stick):
+    canopen_stick.player.tell(x=-12000, y=10000)
+    canopen_stick.wait_command(swing_valve=-0.6, boom_valve=0.5)
+    canopen_stick.plant.measured["joint/boom/position"] = 0.75
+    canopen_stick.player.wait_for("lamp 0.75")
+    canopen_stick.player.tell(emergency=0x5000)
+    canopen_stick.wait_state("stick", LinkState.CHECKING)  # it goes on sending, and is deflected
+    assert canopen_stick.runner.bridge.reasons["stick"] == "node 10 reports error 0x5000"
+    assert canopen_stick.transport.facts["fault of node 10"] == "code 0x5000, register 0x01"
+    assert canopen_stick.plant.now["valve/boom_valve"] == 0.0
+
+
+def test_a_canopen_joystick_without_a_heartbeat_is_not_obeyed(canopen_stick):
+    canopen_stick.player.tell(x=-12000)
+    canopen_stick.wait_command(swing_valve=-0.6)
+    canopen_stick.player.tell(heartbeat=False)
+    canopen_stick.wait_command(swing_valve=0.0)
+    assert canopen_stick.runner.bridge.reasons["stick"] == "heartbeat of node 10 lost"
+    refused = canopen_stick.runner.bridge.figures.inputs["stick"].refused
+    wait_until(lambda: refused["device not operational"] > 3, "its process data are refused")
+    assert canopen_stick.runner.bridge.states["stick"] is LinkState.STALE
+
+
+def test_bus_off_is_told_and_the_bus_opened_again(tmp_path):
+    mapping = yaml.safe_load((SHIPPED / "excavator_ecu.yaml").read_text())
+    mapping["interface"] |= {
+        "interface": "virtual",
+        "channel": str(tmp_path),
+        "database": str(SHIPPED / "excavator.dbc"),
+    }
+    (tmp_path / "virtual.yaml").write_text(yaml.safe_dump(mapping))
+    bench = Bench(load_bridge_mapping(tmp_path / "virtual.yaml"))
+    wait_until(lambda: bench.runner.transport.state.is_open, "the bus is open")
+    with can.Bus(interface="virtual", channel=str(tmp_path)) as bus:
+        bus.send(can.Message(arbitration_id=0x04, is_error_frame=True, dlc=8, is_extended_id=False, data=bytes(8)))
+        bus.send(can.Message(arbitration_id=0x40, is_error_frame=True, dlc=8, is_extended_id=False, data=bytes(8)))
+        wait_until(lambda: bench.runner.transport.state.openings == 2, "the bus is opened again")
+    bench.runner.stop()
+    assert [state.reason for state in bench.openings if not state.is_open][0] == "bus-off"

@@ -21,6 +21,7 @@ RECEIVE_PDO = 0x200
 HEARTBEAT = 0x700
 NODES = range(1, 128)
 PDOS = range(1, 5)  # with identifiers of their own by default
+_LAST_DUMMY = 0x1F  # objects up to here are types of data; mapped, they are gaps
 
 _KINDS = {
     **{getattr(datatypes, f"INTEGER{bits}"): "i" for bits in (8, 16, 24, 32, 40, 48, 56, 64)},
@@ -141,8 +142,10 @@ def process_data(dictionary: ObjectDictionary, node: int, number: int, is_transm
     for place in range(1, count + 1):
         entry = entries[place].default
         index, subindex, bits = entry >> 16, entry >> 8 & 0xFF, entry & 0xFF
-        variable = dictionary.get_variable(index, subindex)
-        if variable is not None:  # else a gap: a dummy object fills it
+        if index > _LAST_DUMMY:
+            variable = dictionary.get_variable(index, subindex)
+            if variable is None:
+                raise ValueError(f"{name}: maps the object {index:#06x}, which the data sheet does not have")
             fields.append(PackedField(_name(variable), first_bit, _type(name, variable, bits)))
         first_bit += bits
     if not fields:
