@@ -42,7 +42,7 @@ def name(number):
 class Player:
     def __init__(self, interface, channel):
         self.message = cantools.database.load_file(DATABASE).get_message_by_name("BJM1")
-        self.positions = dict.fromkeys(STICKS, [0.0, 0.0])
+        self.positions = {stick: [0.0, 0.0] for stick in STICKS}
         self.faults = []
         self.ending = threading.Event()
         self.sending = threading.Lock()

@@ -7,50 +7,16 @@ from pathlib import Path
 import can
 import cantools
 import pytest
-import yaml
-from bridge_pieces import RememberingPlant
+from bridge_bench import SHIPPED, Bench, shipped_mapping
 from patience import wait_until
 from player import Player
 from serial_cable import SerialCable
 
-from grouser.bridges.can.transport import make_transport
 from grouser.bridges.link import LinkState
 from grouser.bridges.mapping.reader import load_bridge_mapping
-from grouser.bridges.runner import BridgeRunner
 
-SHIPPED = Path(__file__).resolve().parent.parent.parent / "config" / "bridges"
 DATA_SHEET = Path(__file__).resolve().parent.parent / "data" / "canopen_stick.eds"
-
-
-def shipped_mapping(folder, name, channel):
-    """A shipped mapping, with slcan as its interface."""
-    mapping = yaml.safe_load((SHIPPED / name).read_text())
-    changes = {"interface": "slcan", "channel": str(channel), "options": {"sleep_after_open": 0.01, "timeout": 0.02}}
-    mapping["interface"] |= {**changes, "database": str(SHIPPED / "excavator.dbc")}
-    path = folder / name
-    path.write_text(yaml.safe_dump(mapping))
-    return load_bridge_mapping(path)
-
-
-class Bench:
-    """A bridge that runs, and what it has told."""
-
-    def __init__(self, mapping, make=make_transport):
-        self.plant = RememberingPlant()
-        self.links, self.openings = [], []
-        self.transport = make(mapping)
-        self.runner = BridgeRunner(mapping, self.transport, self.plant, self.links.append, self.openings.append)
-        self.runner.start()
-
-    def wait_state(self, message, state):
-        wait_until(lambda: self.runner.bridge.states[message] is state, f"{message} is {state.value}")
-
-    def wait_command(self, **values):
-        def holds():
-            now = self.plant.now
-            return all(math.isclose(now[f"valve/{name}"], value, abs_tol=1e-9) for name, value in values.items())
-
-        wait_until(holds, f"commands {values}")
+SLCAN = {"interface": "slcan", "options": {"sleep_after_open": 0.01, "timeout": 0.02}}
 
 
 @pytest.fixture
@@ -63,8 +29,8 @@ def cable(tmp_path):
 @pytest.fixture
 def sticks(tmp_path, cable):
     """A bridge of the excavator with two joysticks of a player; both links live."""
-    bench = Bench(shipped_mapping(tmp_path, "excavator_j1939.yaml", cable.path("left")))
-    wait_until(lambda: bench.runner.transport.state.is_open, "the bus is open")
+    bench = Bench(shipped_mapping(tmp_path, "excavator_j1939.yaml", **SLCAN, channel=str(cable.path("left"))))
+    bench.wait_open()
     player = Player("can_player.py", "slcan", cable.path("right"))
     bench.player = player
     for message in ("left_stick", "right_stick"):
@@ -87,9 +53,9 @@ def test_an_error_code_stops_its_stick_at_once(sticks):
     sticks.wait_command(swing_valve=0.5, bucket_valve=-0.5)
     sticks.player.tell(right="error")
     sticks.wait_state("right_stick", LinkState.STALE)
-    assert sticks.runner.bridge.reasons["right_stick"] == "an error code"
+    assert sticks.reasons["right_stick"] == "an error code"
     sticks.wait_command(bucket_valve=0.0, swing_valve=0.5)
-    assert sticks.runner.bridge.states["left_stick"] is LinkState.LIVE
+    assert sticks.states["left_stick"] is LinkState.LIVE
     sticks.player.tell(right=[0.5, 0.0])  # well again, but deflected: it must pass through neutral
     sticks.wait_state("right_stick", LinkState.CHECKING)
     assert sticks.plant.now["valve/bucket_valve"] == 0.0
@@ -102,7 +68,7 @@ def test_silence_stops_a_stick(sticks):
     sticks.wait_command(boom_valve=0.8)
     sticks.player.tell(right=None)
     sticks.wait_state("right_stick", LinkState.STALE)
-    assert sticks.runner.bridge.reasons["right_stick"] == "silence"
+    assert sticks.reasons["right_stick"] == "silence"
     sticks.wait_command(boom_valve=0.0)
     assert sticks.runner.bridge.figures.inputs["right_stick"].longest_hold >= 0.25
 
@@ -113,9 +79,9 @@ def test_a_second_claimant_of_a_sticks_address_stops_it(sticks):
     # Another node with a lower NAME takes the address 0x33: what comes from there is not the stick that was live.
     sticks.player.tell(raw="18EEFF33#0500C0CC00000030", left=None)
     sticks.wait_state("left_stick", LinkState.STALE)
-    assert sticks.runner.bridge.reasons["left_stick"] == "address 0x33 claimed by another node"
+    assert sticks.reasons["left_stick"] == "address 0x33 claimed by another node"
     sticks.wait_command(swing_valve=0.0)
-    assert sticks.runner.bridge.states["right_stick"] is LinkState.LIVE
+    assert sticks.states["right_stick"] is LinkState.LIVE
 
 
 def test_faults_of_a_stick_are_told(sticks):
@@ -167,7 +133,7 @@ def test_an_adapter_that_is_unplugged_comes_back(sticks, cable):
     sticks.wait_command(boom_valve=0.0)
     wait_until(lambda: not sticks.runner.transport.state.is_open, "the bus is closed")
     cable.plug("left")
-    wait_until(lambda: sticks.runner.transport.state.openings == 2, "the bus is open again")
+    sticks.wait_open(2)
     sticks.wait_state("right_stick", LinkState.CHECKING)  # it is still deflected
     assert sticks.plant.now["valve/boom_valve"] == 0.0
     sticks.player.tell(right=[0.0, 0.0])
@@ -180,9 +146,9 @@ def test_an_adapter_that_is_unplugged_comes_back(sticks, cable):
 @pytest.fixture
 def controller(tmp_path, cable):
     """A bridge of the excavator with a controller on the other end; its bus is the test's."""
-    bench = Bench(shipped_mapping(tmp_path, "excavator_ecu.yaml", cable.path("left")))
+    bench = Bench(shipped_mapping(tmp_path, "excavator_ecu.yaml", **SLCAN, channel=str(cable.path("left"))))
     bench.bus = can.Bus(interface="slcan", channel=str(cable.path("right")), sleep_after_open=0.01)
-    wait_until(lambda: bench.runner.transport.state.is_open, "the bus is open")
+    bench.wait_open()
     yield bench
     bench.runner.stop()
     bench.bus.shutdown()
@@ -217,10 +183,10 @@ def test_a_controller_commands_with_counter_and_checksum(controller):
 
         wait_until(step, "the bridge reacts")
 
-    say_until(lambda: controller.runner.bridge.states["ecu_command"] is LinkState.LIVE, (0, 0, 0, 0))
+    say_until(lambda: controller.states["ecu_command"] is LinkState.LIVE, (0, 0, 0, 0))
     say_until(lambda: controller.plant.now["valve/boom_valve"] == pytest.approx(0.5), (50, -20, 0, 100))
     assert controller.plant.now["valve/swing_valve"] <= 1.0
-    refused = controller.runner.bridge.figures.inputs["ecu_command"].refused
+    refused = controller.refused("ecu_command")
     say(protected((50, 0, 0, 0), counter % 256, data_id=0x1235))  # of another sender
     wait_until(lambda: refused["checksum"] == 1, "a wrong checksum is refused")
     say(protected((50, 0, 0, 0), (counter - 1) % 256))
@@ -264,11 +230,11 @@ def test_bytes_that_are_no_frames_are_refused_and_do_no_harm(controller, cable):
         wait_until(lambda: strangers["no frame"] >= 2, "rubbish is refused")
         assert controller.runner.transport.state.openings == 1
         line.write(b"\xff\xfe\r" * 50)  # no text at all: slcan gets stuck, and the interface is opened again
-        wait_until(lambda: controller.runner.transport.state.openings == 2, "the bus is opened again")
+        controller.wait_open(2)
 
 
 def test_a_bus_that_cannot_be_opened_is_told_once(tmp_path):
-    bench = Bench(shipped_mapping(tmp_path, "excavator_ecu.yaml", tmp_path / "nothing"))
+    bench = Bench(shipped_mapping(tmp_path, "excavator_ecu.yaml", **SLCAN, channel=str(tmp_path / "nothing")))
     wait_until(lambda: bench.openings, "it is told")
     time.sleep(0.5)  # three attempts and more
     bench.runner.stop()
@@ -331,7 +297,7 @@ def test_a_canopen_joystick_is_started_and_obeyed(canopen_stick):
     canopen_stick.player.wait_for("lamp 0.75")
     canopen_stick.player.tell(emergency=0x5000)
     canopen_stick.wait_state("stick", LinkState.CHECKING)  # it goes on sending, and is deflected
-    assert canopen_stick.runner.bridge.reasons["stick"] == "node 10 reports error 0x5000"
+    assert canopen_stick.reasons["stick"] == "node 10 reports error 0x5000"
     assert canopen_stick.transport.facts["fault of node 10"] == "code 0x5000, register 0x01"
     assert canopen_stick.plant.now["valve/boom_valve"] == 0.0
 
@@ -341,25 +307,18 @@ def test_a_canopen_joystick_without_a_heartbeat_is_not_obeyed(canopen_stick):
     canopen_stick.wait_command(swing_valve=-0.6)
     canopen_stick.player.tell(heartbeat=False)
     canopen_stick.wait_command(swing_valve=0.0)
-    assert canopen_stick.runner.bridge.reasons["stick"] == "heartbeat of node 10 lost"
-    refused = canopen_stick.runner.bridge.figures.inputs["stick"].refused
+    assert canopen_stick.reasons["stick"] == "heartbeat of node 10 lost"
+    refused = canopen_stick.refused("stick")
     wait_until(lambda: refused["device not operational"] > 3, "its process data are refused")
-    assert canopen_stick.runner.bridge.states["stick"] is LinkState.STALE
+    assert canopen_stick.states["stick"] is LinkState.STALE
 
 
 def test_bus_off_is_told_and_the_bus_opened_again(tmp_path):
-    mapping = yaml.safe_load((SHIPPED / "excavator_ecu.yaml").read_text())
-    mapping["interface"] |= {
-        "interface": "virtual",
-        "channel": str(tmp_path),
-        "database": str(SHIPPED / "excavator.dbc"),
-    }
-    (tmp_path / "virtual.yaml").write_text(yaml.safe_dump(mapping))
-    bench = Bench(load_bridge_mapping(tmp_path / "virtual.yaml"))
-    wait_until(lambda: bench.runner.transport.state.is_open, "the bus is open")
+    bench = Bench(shipped_mapping(tmp_path, "excavator_ecu.yaml", interface="virtual", channel=str(tmp_path)))
+    bench.wait_open()
     with can.Bus(interface="virtual", channel=str(tmp_path)) as bus:
         bus.send(can.Message(arbitration_id=0x04, is_error_frame=True, dlc=8, is_extended_id=False, data=bytes(8)))
         bus.send(can.Message(arbitration_id=0x40, is_error_frame=True, dlc=8, is_extended_id=False, data=bytes(8)))
-        wait_until(lambda: bench.runner.transport.state.openings == 2, "the bus is opened again")
+        bench.wait_open(2)
     bench.runner.stop()
-    assert [state.reason for state in bench.openings if not state.is_open][0] == "bus-off"
+    assert next(state.reason for state in bench.openings if not state.is_open) == "bus-off"
