@@ -75,6 +75,21 @@ def joystick_bridge() -> int:
     return _call("joystick_bridge", "grouser.nodes.bridges.joystick_bridge", None)
 
 
+def can_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.can_bridge`; returns its exit status."""
+    return _call("can_bridge", "grouser.nodes.bridges.can_bridge", None)
+
+
+def plc_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.plc_bridge`; returns its exit status."""
+    return _call("plc_bridge", "grouser.nodes.bridges.plc_bridge", None)
+
+
+def serial_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.serial_bridge`; returns its exit status."""
+    return _call("serial_bridge", "grouser.nodes.bridges.serial_bridge", None)
+
+
 def composed() -> int:
     """Runs the nodes of `grouser.nodes.composed`; returns its exit status."""
     return _call("composed", "grouser.nodes.composed", None)

@@ -46,6 +46,7 @@ def _transport(name: str, runner: BridgeRunner) -> DiagnosticStatus:
         "openings": str(state.openings),
         **runner.transport.facts,
         **{f"refused: {reason}": str(count) for reason, count in sorted(strangers.items())},
+        **{f"injected: {fault}": str(count) for fault, count in sorted(runner.faults.injected.items())},
     }
     return _status(f"{name}: transport", level, "open" if state.is_open else state.reason or "not open yet", values)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bridge_pieces import mapping, message
@@ -17,7 +18,9 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Quaternion, Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from patience import DEADLINE, wait_until
+from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState, Joy
 from std_srvs.srv import Trigger
 
@@ -30,6 +33,16 @@ MODULE = "grouser.nodes.bridges.joystick_bridge"
 
 def statuses(said: DiagnosticArray) -> dict[str, DiagnosticStatus]:
     return {one.name: one for one in said.status}
+
+
+def set_parameter(peer, name: str, value: Any) -> Any:
+    """Sets a parameter of the bridge; returns the result."""
+    answer = peer.ask(
+        SetParameters,
+        "joystick_bridge/set_parameters",
+        SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()]),
+    )
+    return answer.results[0]
 
 
 @pytest.fixture
@@ -150,6 +163,11 @@ def test_a_bridge_without_its_device_says_so_and_goes_on(peer, launch):
     }
     answer = peer.ask(Trigger, "joystick_bridge/acknowledge", Trigger.Request())
     assert (answer.success, answer.message) == (True, "acknowledged")
+    assert set_parameter(peer, "faults.loss", 0.5).successful
+    refused = set_parameter(peer, "faults.bit_flip", 0.5)
+    assert not refused.successful and "guards" in refused.reason
+    answer = peer.ask(Trigger, "joystick_bridge/clear_faults", Trigger.Request())
+    assert (answer.success, answer.message) == (True, "loss")
     process.send_signal(signal.SIGTERM)
     text, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, text
