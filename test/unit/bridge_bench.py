@@ -14,15 +14,20 @@ from grouser.bridges.runner import BridgeRunner
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "config" / "bridges"
 
 
-def shipped_mapping(folder, name, **interface):
-    """A shipped mapping with other keys of its interface."""
+def shipped_file(folder, name, **interface):
+    """The file of a shipped mapping with other keys of its interface."""
     mapping = yaml.safe_load((SHIPPED / name).read_text())
     mapping["interface"] |= interface
     if "database" in mapping["interface"]:
         mapping["interface"]["database"] = str(SHIPPED / mapping["interface"]["database"])
     path = folder / name
     path.write_text(yaml.safe_dump(mapping))
-    return load_bridge_mapping(path)
+    return path
+
+
+def shipped_mapping(folder, name, **interface):
+    """A shipped mapping with other keys of its interface."""
+    return load_bridge_mapping(shipped_file(folder, name, **interface))
 
 
 class Bench:
