@@ -1,8 +1,7 @@
 """CAN frames on ROS topics as an interface of python-can, so that drivers such as ros2_socketcan work unchanged.
 
-Its name is ``ros2``. What the driver receives comes on ``from_can_bus``, what it shall send goes to ``to_can_bus``, both
-``can_msgs/Frame``; the channel is the namespace of the topics. Any program of python-can can use it:
-``python -m can.viewer -i ros2 -c ""``.
+Its name is ``ros2``. What the driver receives comes on ``from_can_bus``, what it shall send goes to ``to_can_bus``,
+both ``can_msgs/Frame``; the channel is the namespace of the topics. Any program of python-can can use it.
 """
 
 import queue

@@ -58,11 +58,23 @@ def test_joysticks_dig_with_the_excavator(peer, launch, tmp_path, cable):
         wait_link("left_stick", "live")
         wait_link("right_stick", "live")
         mark = states.mark()
-        # Boom up, stick in, bucket in: right and ahead are positive on J1939.
-        player.tell(left=[0.0, -0.5], right=[-0.6, -0.6])
-        for name in ("boom", "stick", "bucket"):
-            before = joint(begin, name)[0]
-            joints.wait(lambda m, name=name, before=before: abs(joint(m, name)[0] - before) > 0.15, f"{name} moves")
+
+        def wait_moves(since, **directions):
+            for name, direction in directions.items():
+                before = joint(since, name)[0]
+
+                def has_moved(m, name=name, before=before, direction=direction):
+                    return direction * (joint(m, name)[0] - before) > 0.15
+
+                joints.wait(has_moved, f"{name} moves")
+
+        # Right and ahead are positive on J1939. First reach out of the folded pose: boom up, stick away, bucket out;
+        # then dig: stick and bucket in.
+        player.tell(left=[0.0, 0.5], right=[0.6, -0.6])
+        wait_moves(begin, boom=1, stick=1, bucket=1)
+        out = joints.wait(lambda m: True)
+        player.tell(left=[0.0, -0.5], right=[-0.6, 0.0])
+        wait_moves(out, stick=-1, bucket=-1)
         player.tell(right="error")
         wait_link("right_stick", "stale", mark)
         joints.wait(lambda m: abs(joint(m, "boom")[1]) < 0.01 and abs(joint(m, "bucket")[1]) < 0.01, "the boom stands")

@@ -14,9 +14,14 @@ from grouser.bridges.runner import BridgeRunner
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "config" / "bridges"
 
 
+# [s] of silence: a busy computer may keep a player from talking for longer than the shipped ones allow.
+TIMEOUT = 3.0
+
+
 def shipped_file(folder, name, **interface):
-    """The file of a shipped mapping with other keys of its interface."""
+    """The file of a shipped mapping with other keys of its interface, and a timeout that no load exceeds."""
     mapping = yaml.safe_load((SHIPPED / name).read_text())
+    mapping["timeout"] = TIMEOUT
     mapping["interface"] |= interface
     if "database" in mapping["interface"]:
         mapping["interface"]["database"] = str(SHIPPED / mapping["interface"]["database"])

@@ -30,7 +30,7 @@ messages:
   - name: stick
     direction: in
     source: SOURCE
-    period: 0.1
+    period: 0.1 # rules
     signals:
       - {{source: FIELD, signal: joy/axis_0, range: [-1, 1], safe: 0.0}}
   - name: back
@@ -145,7 +145,7 @@ def test_targets(tmp_path):
         ("{pgn: 64982, address: 0xFE}", "x", "0xFE is out of range; valid: 0 to 253"),
         ("{pgn: 64982, address: 0x33, priority: 3}", "x", "priority is of messages that are sent"),
         ("{pgn: 64982, address: 0x33, name: {identity_number: 1}}", "x", "key 'manufacturer_code' is missing"),
-        ("{pgn: 64982, address: 0x33, adress: 1}", "x", "unknown key 'adress'"),
+        ("{pgn: 64982, address: 0x33, sender: 1}", "x", "unknown key 'sender'"),
         (BJM, "z", "'z' is not valid"),
         (BJM, "theta", "'theta' is not valid"),
         ("{message: EcuComand}", "x", "the database has no 'EcuComand'.*EcuCommand"),
@@ -177,12 +177,7 @@ def test_sources_that_are_refused(tmp_path, source, field, problem):
         ({"node: 10": "node: 5"}, "5 is a device's as well"),
         ({"industry_group: 3": "industry_group: 9"}, "industry_group 9: valid is 0 to 7"),
         ({"identity_number: 1234, ": ""}, "key 'identity_number' is missing"),
-        (
-            {
-                "period: 0.1\n    signals:\n      - {source": "period: 0.1\n    counter: {profile: u16}\n    signals:\n      - {source"
-            },
-            "the counter u16 has no place in a CAN frame",
-        ),
+        ({"# rules": "\n    counter: {profile: u16}"}, "the counter u16 has no place in a CAN frame"),
     ],
 )
 def test_interfaces_that_are_refused(tmp_path, changes, problem):
@@ -196,9 +191,6 @@ def test_a_bridge_without_an_address_sends_nothing_of_j1939(tmp_path):
         load_can(tmp_path, changes={own: ""})
 
 
-PROTECTED = "period: 0.1\n    counter: {profile: COUNTER}\n    checksum: {profile: CHECKSUM, data_id: 1}\n    signals:\n      - {source"
-
-
 @pytest.mark.parametrize(
     ("counter", "checksum", "source", "field", "problem"),
     [
@@ -208,11 +200,10 @@ PROTECTED = "period: 0.1\n    counter: {profile: COUNTER}\n    checksum: {profil
     ],
 )
 def test_counters_without_a_place_are_refused(tmp_path, counter, checksum, source, field, problem):
-    protected = PROTECTED.replace("COUNTER", counter).replace("CHECKSUM", checksum)
-    if checksum == "j1939_tsc1":
-        protected = protected.replace(", data_id: 1", "")
+    data_id = "" if checksum == "j1939_tsc1" else ", data_id: 1"
+    rules = f"\n    counter: {{profile: {counter}}}\n    checksum: {{profile: {checksum}{data_id}}}"
     with pytest.raises(MachineError, match=problem):
-        load_can(tmp_path, source, field, changes={"period: 0.1\n    signals:\n      - {source": protected})
+        load_can(tmp_path, source, field, changes={"# rules": rules})
 
 
 def test_two_messages_in_one_frame_are_refused(tmp_path):

@@ -48,14 +48,7 @@ class CanTransport:
 
     def open(self, sink: Sink) -> None:
         """As `Transport.open`."""
-        interface = self._interface
-        options: dict[str, Any] = dict(interface.options)
-        try:
-            bus = can.Bus(interface=interface.interface, channel=interface.channel or None, **options)
-        except (*_FAILURES, *_UNREADABLE, TypeError, NotImplementedError) as error:
-            raise TransportError(
-                f"{interface.interface} {interface.channel}: {error or type(error).__name__}"
-            ) from error
+        bus = self._opened()
         try:
             with self._lock:
                 self._bus = bus
@@ -89,31 +82,58 @@ class CanTransport:
                 self._write([frame])
             return is_sent
 
+    def _opened(self) -> can.BusABC:
+        interface = self._interface
+        options: dict[str, Any] = dict(interface.options)
+        name = f"{interface.interface} {interface.channel}".strip()
+        try:
+            # By the mapping alone, not by python-can's own configuration files.
+            bus = can.Bus(interface=interface.interface, channel=interface.channel, ignore_config=True, **options)
+        except (*_FAILURES, *_UNREADABLE, TypeError, NotImplementedError) as error:
+            raise TransportError(f"{name}: {error or type(error).__name__}") from error
+        try:
+            bus.recv(0.0)  # of a SocketCAN interface that is down, the first one fails
+        except _FAILURES as error:
+            _shut_down(bus)
+            raise TransportError(f"{name}: {error or type(error).__name__}") from error
+        except _UNREADABLE:
+            return bus
+        return bus
+
     def _run(self, bus: can.BusABC, sink: Sink) -> None:
+        reason = "receiving ended by an unforeseen error"  # which the thread reports itself
+        try:
+            self._receive(bus, sink)
+            reason = ""
+        except (TransportError, *_FAILURES) as error:
+            reason = str(error) or type(error).__name__
+        finally:
+            if reason:
+                sink.broken(reason, time.monotonic())
+
+    def _receive(self, bus: can.BusABC, sink: Sink) -> None:
+        """Receives until the end, or raises."""
         unreadable = 0
         next_tick = 0.0
-        try:
-            while not self._ending.is_set():
-                try:
-                    message = bus.recv(_TICK)
-                except _UNREADABLE:
-                    sink.receive(Received("", time.monotonic(), refusal="no frame"))
-                    unreadable += 1
-                    if unreadable == _UNREADABLE_IN_A_ROW:
-                        raise TransportError("what arrives are no frames; is the bitrate right?") from None
-                    continue
-                now = time.monotonic()
-                if message is not None:
-                    unreadable = 0
-                    self._take(message, now, sink)
-                if now >= next_tick:
-                    next_tick = now + _TICK
-                    with self._lock:
-                        outcome = self._stack.tick(now)
-                        self._write(outcome.frames)
-                    _tell(outcome, now, sink)
-        except (TransportError, *_FAILURES) as error:
-            sink.broken(str(error) or type(error).__name__, time.monotonic())
+        while not self._ending.is_set():
+            try:
+                message = bus.recv(_TICK)
+            except _UNREADABLE:
+                sink.receive(Received("", time.monotonic(), refusal="no frame"))
+                unreadable += 1
+                if unreadable == _UNREADABLE_IN_A_ROW:
+                    raise TransportError("what arrives are no frames; is the bitrate right?") from None
+                continue
+            now = time.monotonic()
+            if message is not None:
+                unreadable = 0
+                self._take(message, now, sink)
+            if now >= next_tick:
+                next_tick = now + _TICK
+                with self._lock:
+                    outcome = self._stack.tick(now)
+                    self._write(outcome.frames)
+                _tell(outcome, now, sink)
 
     def _take(self, message: can.Message, now: float, sink: Sink) -> None:
         if message.is_error_frame:

@@ -78,22 +78,31 @@ class SerialTransport:
             return True
 
     def _run(self, line: serial.Serial, sink: Sink) -> None:
+        reason = "receiving ended by an unforeseen error"  # which the thread reports itself
+        try:
+            self._receive(line, sink)
+            reason = ""
+        except _FAILURES as error:
+            reason = f"{self._interface.port}: {error}"
+        finally:
+            if reason:
+                sink.broken(reason, time.monotonic())
+
+    def _receive(self, line: serial.Serial, sink: Sink) -> None:
+        """Receives until the end, or raises."""
         splitter = Splitter(self._stack.end, self._stack.highest_length)
         oversized = 0
-        try:
-            while not self._ending.is_set():
-                data = line.read(1)  # and then what else is there: one system call, not one a byte
-                if not data:
-                    continue
-                data += line.read(line.in_waiting)
-                now = time.monotonic()
-                for piece in splitter.split(data):
-                    _hand_on(self._stack.receive(piece, now), now, sink)
-                for _ in range(splitter.oversized - oversized):
-                    sink.receive(Received("", now, refusal="oversized"))
-                oversized = splitter.oversized
-        except _FAILURES as error:
-            sink.broken(f"{self._interface.port}: {error}", time.monotonic())
+        while not self._ending.is_set():
+            data = line.read(1)  # and then what else is there: one system call, not one a byte
+            if not data:
+                continue
+            data += line.read(line.in_waiting)
+            now = time.monotonic()
+            for piece in splitter.split(data):
+                _hand_on(self._stack.receive(piece, now), now, sink)
+            for _ in range(splitter.oversized - oversized):
+                sink.receive(Received("", now, refusal="oversized"))
+            oversized = splitter.oversized
 
 
 class UdpTransport:
@@ -159,19 +168,28 @@ class UdpTransport:
             return True
 
     def _run(self, port: socket.socket, sink: Sink) -> None:
+        reason = "receiving ended by an unforeseen error"  # which the thread reports itself
         try:
-            while not self._ending.is_set():
-                try:
-                    data, sender = port.recvfrom(_LONGEST_DATAGRAM)
-                except TimeoutError:
-                    continue
-                now = time.monotonic()
-                if sender[0] != self._peer[0]:
-                    sink.receive(Received("", now, refusal="another host"))
-                else:
-                    _hand_on(self._stack.receive(data, now), now, sink)
+            self._receive(port, sink)
+            reason = ""
         except OSError as error:
-            sink.broken(f"UDP port {self._interface.local_port}: {error}", time.monotonic())
+            reason = f"UDP port {self._interface.local_port}: {error}"
+        finally:
+            if reason:
+                sink.broken(reason, time.monotonic())
+
+    def _receive(self, port: socket.socket, sink: Sink) -> None:
+        """Receives until the end, or raises."""
+        while not self._ending.is_set():
+            try:
+                data, sender = port.recvfrom(_LONGEST_DATAGRAM)
+            except TimeoutError:
+                continue
+            now = time.monotonic()
+            if sender[0] != self._peer[0]:
+                sink.receive(Received("", now, refusal="another host"))
+            else:
+                _hand_on(self._stack.receive(data, now), now, sink)
 
 
 def make_transport(mapping: BridgeMapping) -> SerialTransport | UdpTransport:
