@@ -15,6 +15,8 @@ NAMES: tuple[str, ...] = (
     "benchmark_n_four_bar",
     "benchmark_pendulum",
     "heavy_top",
+    "hil_faults",
+    "hil_latency",
     "hydraulic_crane",
     "hydraulic_lift",
     "multi_pass",

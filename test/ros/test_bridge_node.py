@@ -24,6 +24,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState, Joy
 from std_srvs.srv import Trigger
 
+from grouser.commands.hil_report import listen, report_lines
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import messages, topics
 
@@ -161,6 +162,12 @@ def test_a_bridge_without_its_device_says_so_and_goes_on(peer, launch):
     assert {"event_to_command_p99 [s]", "lateness_max [s]", "scheduling", "memory_locked"} <= {
         one.key for one in timing.values
     }
+    heard = []
+    wait_until(lambda: heard.append(listen(2.0)) or "joystick_bridge: pad" in heard[-1], "a report")
+    assert heard[-1]["joystick_bridge: pad"]["level"] == "warning"
+    lines = report_lines(heard[-1])
+    assert [line for line in lines if line.split()[:3] == ["joystick_bridge:", "pad", "warning"]]
+    assert [line for line in lines if "lateness_p99" in line]
     answer = peer.ask(Trigger, "joystick_bridge/acknowledge", Trigger.Request())
     assert (answer.success, answer.message) == (True, "acknowledged")
     assert set_parameter(peer, "faults.loss", 0.5).successful
