@@ -1,6 +1,7 @@
 """Own nodes on CAN by a clock of the test: address claims, requests, DM1; CANopen's states and heartbeats."""
 
 import pytest
+from bridge_bench import SHIPPED
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from grouser.bridges.can.identifier import unpack_identifier
 from grouser.bridges.can.j1939_node import J1939Node
 from grouser.bridges.can.j1939_peers import Peers
 from grouser.bridges.can.name import Name
+from grouser.bridges.can.stack import CanStack
+from grouser.bridges.mapping.reader import load_bridge_mapping
 
 OWN = Name(identity_number=1234, manufacturer_code=0x666, industry_group=3)
 ARBITRARY = Name(identity_number=1234, manufacturer_code=0x666, industry_group=3, arbitrary_address=1)
@@ -225,3 +228,90 @@ def test_random_frames_break_no_network(frames):
     for number, (identifier, data) in enumerate(frames):
         network.receive(identifier, data, 0.1 * number)
         network.tick(0.1 * number)
+
+
+IDENTIFIERS = (
+    0x0CFDD633,
+    0x0CFDD834,
+    0x18EEFF33,
+    0x18EEFF80,
+    0x18EAFF33,
+    0x18EA8033,
+    0x18FECA33,
+    0x1CECFF33,
+    0x1CEBFF33,
+)
+
+
+@pytest.fixture(scope="module")
+def excavator():
+    return load_bridge_mapping(SHIPPED / "excavator_j1939.yaml")
+
+
+@given(
+    frames=st.lists(
+        st.tuples(st.sampled_from(IDENTIFIERS) | st.integers(0, (1 << 29) - 1), st.booleans(), st.binary(max_size=8)),
+        max_size=40,
+    )
+)
+def test_random_frames_on_the_bus_of_the_excavator(excavator, frames):
+    stack = CanStack(excavator)
+    stack.start(0.0)
+    for number, (identifier, is_extended, data) in enumerate(frames):
+        now = 0.05 * number
+        frame = CanFrame(identifier, is_extended, data) if is_extended else CanFrame(identifier & 0x7FF, False, data)
+        received, outcome = stack.receive(frame, now)
+        stack.tick(now)
+        assert all(
+            unpack_identifier(answer.identifier).source in (*range(0x80, 0xF8), 0xFE) for answer in outcome.frames
+        )
+        if received is not None:
+            assert received.message in ("left_stick", "right_stick")
+            assert received.refusal or all(-1.0 <= value <= 1.0 for value in received.values.values())
+
+
+def test_a_bridge_that_says_bjm_repeats_as_joysticks_do(tmp_path):
+    path = tmp_path / "stick.yaml"
+    path.write_text(
+        """
+version: 1
+bridge: can
+interface: {interface: virtual, j1939: {address: 0x13, name: {identity_number: 1, manufacturer_code: 0x666}}}
+messages:
+  - name: stick
+    direction: out
+    target: {pgn: 64982}
+    period: 0.02
+    signals:
+      - {target: x, signal: joy/axis_0, scale: -1.0, range: [-1, 1]}
+      - {target: y, signal: joy/axis_1, range: [-1, 1]}
+      - {target: button_1, signal: joy/button_0, range: [0, 1]}
+"""
+    )
+    stack = CanStack(load_bridge_mapping(path))
+    stack.start(0.0)
+    assert stack.encode("stick", {"x": 0.0, "y": 0.0, "button_1": 0.0}, 0.1) == (False, None)  # no address yet
+    stack.tick(0.3)
+    said = []
+    for number in range(26):
+        now = 0.3 + 0.02 * number
+        values = {"x": -0.5 if number >= 12 else 0.0, "y": 0.0, "button_1": 1.0 if number >= 12 else 0.0}
+        if number == 20:
+            values["y"] = float("nan")
+        is_sent, frame = stack.encode("stick", values, now)
+        assert is_sent
+        if frame is not None:
+            said.append((number, written([frame])[0]))
+    assert said == [
+        (0, "0CFDD613#01000100FF3FFFFF"),
+        (5, "0CFDD613#01000100FF3FFFFF"),
+        (10, "0CFDD613#01000100FF3FFFFF"),
+        (12, "0CFDD613#047D0100FF7FFFFF"),
+        (17, "0CFDD613#047D0100FF7FFFFF"),
+        (20, "0CFDD613#047DAAFFFF7FFFFF"),
+        (21, "0CFDD613#047D0100FF7FFFFF"),
+    ]
+    stack.encode("stick", {"x": float("nan"), "y": 0.0, "button_1": 0.0}, 1.0)
+    assert written(stack.tick(1.01).frames) == ["18FECA13#04FF640A0201FFFF"]  # SPN 2660, erratic
+    received, _ = stack.receive(CanFrame(0x18EA1325, True, bytes.fromhex("D6FD00")), 1.02)
+    assert received is None
