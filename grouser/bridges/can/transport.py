@@ -9,6 +9,7 @@ from typing import Any
 import can
 
 from grouser.bridges.can.frames import CanFrame, Outcome
+from grouser.bridges.can.protocol_buffered import buffered
 from grouser.bridges.can.settings import CanInterface
 from grouser.bridges.can.stack import CanStack
 from grouser.bridges.mapping.data import BridgeMapping
@@ -86,9 +87,10 @@ class CanTransport:
         interface = self._interface
         options: dict[str, Any] = dict(interface.options)
         name = f"{interface.interface} {interface.channel}".strip()
+        channel = buffered(interface.channel) if interface.interface == "slcan" else interface.channel
         try:
             # By the mapping alone, not by python-can's own configuration files.
-            bus = can.Bus(interface=interface.interface, channel=interface.channel, ignore_config=True, **options)
+            bus = can.Bus(interface=interface.interface, channel=channel, ignore_config=True, **options)
         except (*_FAILURES, *_UNREADABLE, TypeError, NotImplementedError) as error:
             raise TransportError(f"{name}: {error or type(error).__name__}") from error
         try:
