@@ -142,7 +142,8 @@ class CanTransport:
             if message.arbitration_id & _BUS_OFF:
                 raise TransportError("bus-off")
             return
-        if message.is_remote_frame or message.is_fd or not message.is_rx:
+        # Not by `is_rx`, which is false for frames of other programs of this computer. Own frames do not come back.
+        if message.is_remote_frame or message.is_fd:
             return
         frame = CanFrame(message.arbitration_id, message.is_extended_id, bytes(message.data))
         with self._lock:
