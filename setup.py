@@ -37,7 +37,7 @@ BRIDGES = {
     "joystick": ["evdev>=1.6; sys_platform == 'linux'"],
     "can": ["python-can>=4.6,<5", "cantools>=41", "canopen>=2.4,<3", "pyserial>=3.5"],
     "plc": ["pymodbus>=3.11,<4", "asyncua>=1.1,<3", "pyserial>=3.5"],
-    "serial": ["pyserial>=3.5", "cobs>=1.2", "fastcrc>=0.3"],
+    "serial": ["pyserial>=3.5", "cobs>=1.2"],
     "fmi": ["fmpy>=0.3.32", "pythonfmu>=0.6.9", "pythonfmu3>=0.3"],
 }
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
@@ -53,6 +53,7 @@ TEST = [
     # the wheels there are; elsewhere it would be built for half an hour, and the benchmark beside it is skipped
     'pybullet; python_version < "3.12" and sys_platform == "linux" and platform_machine == "x86_64"',
     "rosbags",
+    "can-j1939>=2.0.12",  # the other end of a bus
     "ruff",
     "mypy",
     "import-linter",
@@ -90,6 +91,7 @@ setup(
     extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST, **BRIDGES},
     zip_safe=False,
     entry_points={
+        "can.interface": ["ros2 = grouser.nodes.bridges.can_topics:TopicBus"],  # of python-can
         "console_scripts": [
             "grouser = grouser.cli:main",
             "simulator = grouser.cli:simulator",

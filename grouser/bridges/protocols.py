@@ -57,6 +57,9 @@ KINDS: dict[str, Kind] = {
     "joystick": Kind(
         "grouser.bridges.joystick.schema", "grouser.bridges.joystick.transport", "joystick", "joystick_bridge"
     ),
+    "can": Kind("grouser.bridges.can.schema", "grouser.bridges.can.transport", "can", "can_bridge"),
+    "serial": Kind("grouser.bridges.serial.schema", "grouser.bridges.serial.transport", "serial", "serial_bridge"),
+    "udp": Kind("grouser.bridges.serial.schema", "grouser.bridges.serial.transport", "serial", "serial_bridge"),
 }
 
 
