@@ -57,6 +57,9 @@ KINDS: dict[str, Kind] = {
     "joystick": Kind(
         "grouser.bridges.joystick.schema", "grouser.bridges.joystick.transport", "joystick", "joystick_bridge"
     ),
+    "modbus": Kind("grouser.bridges.plc.modbus_schema", "grouser.bridges.plc.modbus_transport", "plc", "plc_bridge"),
+    "opcua": Kind("grouser.bridges.plc.opcua_schema", "grouser.bridges.plc.opcua_transport", "plc", "plc_bridge"),
+    "fmu": Kind("grouser.bridges.fmu.schema", "grouser.bridges.fmu.transport", "fmi", "fmu_bridge"),
 }
 
 
