@@ -99,6 +99,7 @@ setup(
             "composed = grouser.cli:composed",
             "world_map = grouser.cli:world_map",
             "goal_follower = grouser.cli:goal_follower",
+            "joystick_bridge = grouser.cli:joystick_bridge",
         ],
     },
 )

@@ -1,4 +1,4 @@
-"""Machines, worlds, fleets, programs, control patterns and mappings of bridges: a path, or the name of one that comes with grouser."""
+"""Machines, worlds, fleets, programs, patterns and mappings: a path, or the name of one that comes with grouser."""
 
 import os
 from pathlib import Path

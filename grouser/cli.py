@@ -70,6 +70,11 @@ def operator() -> int:
     return _call("operator", "grouser.nodes.operator.node", None)
 
 
+def joystick_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.joystick_bridge`; returns its exit status."""
+    return _call("joystick_bridge", "grouser.nodes.bridges.joystick_bridge", None)
+
+
 def composed() -> int:
     """Runs the nodes of `grouser.nodes.composed`; returns its exit status."""
     return _call("composed", "grouser.nodes.composed", None)

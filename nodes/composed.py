@@ -31,6 +31,7 @@ OTHERS = {
     "attitude_controller": ("attitude.controller", "AttitudeControllerNode"),
     "goal_follower": ("navigation.goal_follower", "GoalFollowerNode"),
     "world_map": ("navigation.world_map", "WorldMapNode"),
+    "joystick_bridge": ("bridges.joystick_bridge", "JoystickBridgeNode"),
 }
 
 

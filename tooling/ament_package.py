@@ -14,6 +14,7 @@ EXECUTABLES = (
     "attitude_controller",
     "world_map",
     "goal_follower",
+    "joystick_bridge",
 )
 SHARED = ("package.xml", "config", "urdf")
 

@@ -55,6 +55,7 @@ class Bridge:
 
     Attributes:
         figures: what it counts.
+        attention: set when `tick` is to be called sooner than it said.
         reasons: message -> why its link fell last.
     """
 
@@ -74,6 +75,7 @@ class Bridge:
         self._inputs = {message.name: Input(message, mapping) for message in mapping.incoming}
         self._outputs = [Output(message) for message in mapping.outgoing]
         self._repeat = -math.inf
+        self.attention = threading.Event()
         self.reasons: dict[str, str] = {}
         self.figures = BridgeFigures(
             {name: one.figures for name, one in self._inputs.items()},
@@ -104,6 +106,8 @@ class Bridge:
             if one.take(received):
                 self._command(one.commands(received.time))
                 self.figures.event_to_command.add(self._clock() - received.time)
+                if one.is_moving():
+                    self.attention.set()
             fell = one.link.state in (LinkState.STALE, LinkState.LATCHED)
             self._settle(one, before, heard, one.last_fall if fell else "valid messages", received.time)
 
@@ -191,6 +195,7 @@ class Bridge:
         name = one.message.name
         if after in (LinkState.STALE, LinkState.LATCHED):
             self.reasons[name] = reason
+        self.attention.set()
         self._told(LinkChange(name, before, after, reason, now))
 
     def _command(self, values: Mapping[str, float]) -> None:

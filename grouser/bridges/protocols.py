@@ -63,6 +63,11 @@ KINDS: dict[str, Kind] = {
 }
 
 
+def programs() -> list[str]:
+    """Returns the names of the nodes' programs."""
+    return sorted({kind.program for kind in KINDS.values()})
+
+
 def schema_of(bridge: str) -> Schema:
     """Returns the schema of a kind.
 

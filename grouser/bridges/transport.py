@@ -19,7 +19,7 @@ class Transport(Protocol):
     """Moves messages between a device or a bus and a bridge.
 
     Between `open` and `close` it hands what it receives to its sink from threads of its own. A failure there goes to
-    `Sink.broken`; it never ends silently.
+    `Sink.broken`; it never ends silently. It may have a property `facts`, a mapping of words for diagnostics.
     """
 
     def open(self, sink: Sink) -> None:
@@ -72,12 +72,20 @@ class KeptOpen:
         transport: to keep open.
         sink: of the bridge.
         told: called once a change of the state, from the thread that keeps it open.
+        prepare: called first in that thread; threads that the transport makes inherit its scheduling.
     """
 
-    def __init__(self, transport: Transport, sink: Sink, told: Callable[[TransportState], None] = lambda state: None):
+    def __init__(
+        self,
+        transport: Transport,
+        sink: Sink,
+        told: Callable[[TransportState], None] = lambda state: None,
+        prepare: Callable[[], object] = lambda: None,
+    ) -> None:
         self._transport = transport
         self._sink = sink
         self._told = told
+        self._prepare = prepare
         self._attention = threading.Event()
         self._ending = threading.Event()
         self._failure = ""
@@ -104,6 +112,11 @@ class KeptOpen:
             self.broken(str(error), time.monotonic())
             return False
 
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the transport tells of itself, in words: its devices, its address; for diagnostics."""
+        return getattr(self._transport, "facts", {})
+
     def receive(self, received) -> None:
         """Hands on."""
         self._sink.receive(received)
@@ -119,6 +132,7 @@ class KeptOpen:
         self._attention.set()
 
     def _keep(self) -> None:
+        self._prepare()
         wait, longest = BACK_OFF
         while not self._ending.is_set():
             self._attention.clear()

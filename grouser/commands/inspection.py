@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
+from grouser.commands import bridge_inspection
 from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.commands.machine_options import add_base, add_packages, read_arguments
 from grouser.commands.sensor_inspection import sensor_facts, sensor_lines
@@ -49,7 +50,9 @@ def main(arguments: Sequence[str]) -> int:
         ParameterError: a xacro argument or a package is not of the right form.
     """
     parser = argparse.ArgumentParser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
-    parser.add_argument("file", help="URDF or xacro file, or the name of a machine that comes with grouser")
+    parser.add_argument(
+        "file", nargs="?", default="", help="URDF or xacro file, or the name of a machine that comes with grouser"
+    )
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
     add_base(parser)
     add_packages(parser)
@@ -63,7 +66,15 @@ def main(arguments: Sequence[str]) -> int:
         type=Path,
         help="of --hydraulics: the drawing, .svg or .dot; default: the machine's name with _circuit.svg",
     )
+    parser.add_argument(
+        "--bridge", metavar="FILE", default="", help="show a bridge's mapping instead: a file, or a shipped one's name"
+    )
     options = parser.parse_args(arguments)
+    if bool(options.bridge) == bool(options.file):
+        parser.error("give a machine, or a mapping with --bridge")
+    if options.bridge:
+        bridge_inspection.show(options.bridge, options.json)
+        return 0
     if options.output is not None and not options.hydraulics:
         parser.error("--output goes with --hydraulics")
     packages = read_packages(options.package)

@@ -48,6 +48,7 @@ NODES = {
     "simulator": "grouser.nodes.simulator.node",
     "attitude_controller": "grouser.nodes.attitude.controller",
     "goal_follower": "grouser.nodes.navigation.goal_follower",
+    "joystick_bridge": "grouser.nodes.bridges.joystick_bridge",
     "operator": "grouser.nodes.operator.node",
     "viewer": "grouser.nodes.viewer.node",
     "world_map": "grouser.nodes.navigation.world_map",
@@ -134,6 +135,8 @@ MEANINGS: dict[str, Meaning] = {
     topics.PAUSE: Meaning("stand still, or go on"),
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
+    topics.BRIDGE_STATE: Meaning("whether the device or bus is open, and the state of every link, at each change"),
+    topics.ACKNOWLEDGE: Meaning("latched links are checked again; refused while one is silent or not neutral"),
     topics.CLEAR_EMERGENCY_STOP: Meaning("releases emergency stops; refused while a command is not neutral"),
 }
 # Arguments of machines: without them no shipped machine has flexible links.
@@ -244,6 +247,8 @@ def _all_offers(node_class: type[Node], declarations: Mapping[str, Declaration])
 def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, object]]:
     """Parameter values that change the endpoints of a node, one at a time."""
     yield {}
+    if "mapping" in declarations:
+        return
     for name, one in declarations.items():
         yield from ({name: choice} for choice in one.choices if choice != one.default)
     if "enable_stamped_cmd_vel" in declarations:

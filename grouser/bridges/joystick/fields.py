@@ -25,7 +25,8 @@ class AxisField:
         code: of the event.
         rest: where the axis is when nobody touches it: in the middle, or at its low end as a trigger.
         side: "" or the half that counts, ``negative`` or ``positive``: a cross whose halves are buttons.
-        low, centre, high: calibration, raw; None: low and high as the device says, the centre in their middle.
+        low, centre, high: calibration, raw; None: low and high as the device says, the centre in their middle, the
+            upper of two.
         dead_band: share of the way that counts as none, in [0, 1); the rest is stretched.
         exponent: of the way, > 0: above 1 it is finer near the middle.
         inverted: whether the sign turns.
@@ -55,7 +56,7 @@ class AxisField:
             share = (raw - low) / (high - low) if high > low else 0.0
             share = 1.0 - share if self.inverted else share
             return self._shaped(max(share, 0.0))
-        centre = 0.5 * (low + high) if self.centre is None else self.centre
+        centre = (low + high + 1) // 2 if self.centre is None else self.centre
         half = high - centre if raw >= centre else centre - low
         share = (raw - centre) / half if half > 0 else 0.0
         share = self._shaped(-share if self.inverted else share)
