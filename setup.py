@@ -100,6 +100,9 @@ setup(
             "world_map = grouser.cli:world_map",
             "goal_follower = grouser.cli:goal_follower",
             "joystick_bridge = grouser.cli:joystick_bridge",
+            "can_bridge = grouser.cli:can_bridge",
+            "plc_bridge = grouser.cli:plc_bridge",
+            "serial_bridge = grouser.cli:serial_bridge",
         ],
     },
 )

@@ -21,6 +21,7 @@ COMMANDS = {
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.experiments.command_line", "run a published result"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
+    "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
     "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
 }
 EXIT_BAD_INPUT = 2
@@ -73,6 +74,21 @@ def operator() -> int:
 def joystick_bridge() -> int:
     """Runs the node of `grouser.nodes.bridges.joystick_bridge`; returns its exit status."""
     return _call("joystick_bridge", "grouser.nodes.bridges.joystick_bridge", None)
+
+
+def can_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.can_bridge`; returns its exit status."""
+    return _call("can_bridge", "grouser.nodes.bridges.can_bridge", None)
+
+
+def plc_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.plc_bridge`; returns its exit status."""
+    return _call("plc_bridge", "grouser.nodes.bridges.plc_bridge", None)
+
+
+def serial_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.serial_bridge`; returns its exit status."""
+    return _call("serial_bridge", "grouser.nodes.bridges.serial_bridge", None)
 
 
 def composed() -> int:

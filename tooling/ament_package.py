@@ -15,6 +15,9 @@ EXECUTABLES = (
     "world_map",
     "goal_follower",
     "joystick_bridge",
+    "can_bridge",
+    "plc_bridge",
+    "serial_bridge",
 )
 SHARED = ("package.xml", "config", "urdf")
 

@@ -56,6 +56,7 @@ class Bridge:
     Attributes:
         figures: what it counts.
         attention: set when `tick` is to be called sooner than it said.
+        disturb: makes of measurements [SI] what is sent; faults of sensors.
         reasons: message -> why its link fell last.
     """
 
@@ -76,6 +77,7 @@ class Bridge:
         self._outputs = [Output(message) for message in mapping.outgoing]
         self._repeat = -math.inf
         self.attention = threading.Event()
+        self.disturb: Callable[[Mapping[str, float]], Mapping[str, float]] = dict
         self.reasons: dict[str, str] = {}
         self.figures = BridgeFigures(
             {name: one.figures for name, one in self._inputs.items()},
@@ -157,7 +159,7 @@ class Bridge:
     def _say(self, now: float) -> None:
         """Sends what is due."""
         due = [output for output in self._outputs if output.is_due(now)]
-        measured = self._plant.measure({name for output in due for name in output.names}) if due else {}
+        measured = self.disturb(self._plant.measure({name for output in due for name in output.names}) if due else {})
         for output in due:
             sent = self._send(output.message.name, output.values(measured))
             output.figures.sent += sent

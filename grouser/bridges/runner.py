@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from grouser.bridges.bridge import Bridge, LinkChange
+from grouser.bridges.faults import FaultInjector
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.plant import Plant
 from grouser.bridges.scheduling import Granted, Scheduling, apply_scheduling
@@ -21,9 +22,10 @@ class BridgeRunner:
         link_told: called once a change of a link, from any thread.
         transport_told: called once a change of the transport's state, from any thread.
         scheduling: of the transport's threads and of the timer.
+        seed: of injected faults.
 
     Attributes:
-        bridge, transport: its parts.
+        bridge, transport, faults: its parts.
         granted: what the timer's thread got; None before it runs.
     """
 
@@ -35,10 +37,15 @@ class BridgeRunner:
         link_told: Callable[[LinkChange], None] = lambda change: None,
         transport_told: Callable[[TransportState], None] = lambda state: None,
         scheduling: Scheduling | None = None,
+        seed: int = 0,
     ) -> None:
         self._scheduling = scheduling or Scheduling()
         self.bridge = Bridge(mapping, plant, self._send, link_told)
-        self.transport = KeptOpen(transport, self.bridge, transport_told, lambda: apply_scheduling(self._scheduling))
+        self.faults = FaultInjector(self.bridge, seed, self.bridge.attention)
+        self.bridge.disturb = self.faults.disturb
+        self.transport = KeptOpen(
+            transport, self.faults, transport_told, lambda: apply_scheduling(self._scheduling), self.faults.tamper
+        )
         self.granted: Granted | None = None
         self._ending = threading.Event()
         self._timer = threading.Thread(target=self._run, name="bridge", daemon=True)
@@ -66,6 +73,7 @@ class BridgeRunner:
         self.granted = apply_scheduling(self._scheduling)
         while not self._ending.is_set():
             self.bridge.attention.clear()
-            following = self.bridge.tick(time.monotonic())
+            now = time.monotonic()
+            following = min(self.faults.tick(now), self.bridge.tick(now))
             if not self.bridge.attention.wait(max(0.0, following - time.monotonic())):
                 self.bridge.figures.lateness.add(max(0.0, time.monotonic() - following))

@@ -19,7 +19,8 @@ class Transport(Protocol):
     """Moves messages between a device or a bus and a bridge.
 
     Between `open` and `close` it hands what it receives to its sink from threads of its own. A failure there goes to
-    `Sink.broken`; it never ends silently. It may have a property `facts`, a mapping of words for diagnostics.
+    `Sink.broken`; it never ends silently. It may have a property `facts`, a mapping of words for diagnostics,
+    and an attribute `tamper`, a function by which the bytes of every message go before they are decoded.
     """
 
     def open(self, sink: Sink) -> None:
@@ -73,6 +74,11 @@ class KeptOpen:
         sink: of the bridge.
         told: called once a change of the state, from the thread that keeps it open.
         prepare: called first in that thread; threads that the transport makes inherit its scheduling.
+        tamper: for the transport's attribute of that name; None: none.
+
+    Attributes:
+        state: of the transport.
+        can_tamper: whether it has the attribute `tamper`.
     """
 
     def __init__(
@@ -81,11 +87,15 @@ class KeptOpen:
         sink: Sink,
         told: Callable[[TransportState], None] = lambda state: None,
         prepare: Callable[[], object] = lambda: None,
+        tamper: Callable[[bytes], bytes] | None = None,
     ) -> None:
         self._transport = transport
         self._sink = sink
         self._told = told
         self._prepare = prepare
+        self.can_tamper = hasattr(transport, "tamper")
+        if self.can_tamper and tamper is not None:
+            transport.tamper = tamper  # type: ignore[attr-defined]
         self._attention = threading.Event()
         self._ending = threading.Event()
         self._failure = ""

@@ -16,6 +16,8 @@ NAMES: tuple[str, ...] = (
     "benchmark_pendulum",
     "fmu_roundtrip",
     "heavy_top",
+    "hil_faults",
+    "hil_latency",
     "hydraulic_crane",
     "hydraulic_lift",
     "multi_pass",

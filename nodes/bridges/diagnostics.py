@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from grouser.bridges.figures import InputFigures, OutputFigures
-from grouser.bridges.histogram import Histogram
+from grouser.bridges.histogram import Distribution, Histogram
 from grouser.bridges.link import LinkState
 from grouser.bridges.runner import BridgeRunner
 
@@ -46,6 +46,7 @@ def _transport(name: str, runner: BridgeRunner) -> DiagnosticStatus:
         "openings": str(state.openings),
         **runner.transport.facts,
         **{f"refused: {reason}": str(count) for reason, count in sorted(strangers.items())},
+        **{f"injected: {fault}": str(count) for fault, count in sorted(runner.faults.injected.items())},
     }
     return _status(f"{name}: transport", level, "open" if state.is_open else state.reason or "not open yet", values)
 
@@ -102,7 +103,14 @@ def _latency(name: str, histogram: Histogram) -> dict[str, str]:
         f"{name}_p50 [s]": f"{figures.p50:.3e}",
         f"{name}_p99 [s]": f"{figures.p99:.3e}",
         f"{name}_max [s]": f"{figures.largest:.3e}",
+        f"{name}_histogram": histogram_text(figures),
     }
+
+
+def histogram_text(figures: Distribution) -> str:
+    """The classes that are not empty, each as its upper edge [s] and its count: ``<2e-04: 31``."""
+    edges = (*(f"<{edge:.0e}" for edge in figures.edges), f">={figures.edges[-1]:.0e}")
+    return " ".join(f"{edge}: {count}" for edge, count in zip(edges, figures.counts, strict=True) if count)
 
 
 def _status(name: str, level: bytes, message: str, values: Mapping[str, str]) -> DiagnosticStatus:

@@ -19,6 +19,7 @@ from grouser.bridges.runner import BridgeRunner
 from grouser.bridges.scheduling import PRIORITIES, Scheduling
 from grouser.bridges.transport import TransportState
 from grouser.nodes.bridges.diagnostics import diagnostics_message, state_message
+from grouser.nodes.bridges.fault_parameters import FaultParameters, line_declarations
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import set_stamp
@@ -42,6 +43,8 @@ DECLARATIONS: dict[str, Declaration] = {
         "Whether cmd_vel is a TwistStamped or a Twist; by default as the ROS distribution has it: stamped from Kilted.",
     ),
     "base_frame": Declaration("base_link", "Frame that a TwistStamped names: the machine's own."),
+    "fault_seed": Declaration(0, "Of random faults.", True, 0, 2**31 - 1),
+    **line_declarations(),
 }
 
 
@@ -59,7 +62,8 @@ class BridgeNode(Node):
 
     def __init__(self, program: str, default: str, overrides: Sequence[Parameter] = ()) -> None:
         super().__init__(program, parameter_overrides=list(overrides))
-        parameters = declare(self, DECLARATIONS)
+        faults = line_declarations()
+        parameters = declare(self, {name: one for name, one in DECLARATIONS.items() if name not in faults})
         name = parameters["mapping"] or default
         if not name:
             raise ParameterError("mapping", "", "the path of a mapping file, or the name of a shipped one")
@@ -77,10 +81,13 @@ class BridgeNode(Node):
             Scheduling(
                 parameters["scheduling"], parameters["priority"], parameters["cpu"], parameters["lock_memory"]
             ),
+            parameters["fault_seed"],
         )
+        self._faults = FaultParameters(self, mapping, self._runner)
         self._state = self.create_publisher(DiagnosticArray, topics.BRIDGE_STATE, topics.LATCHED)
         self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
         self.create_service(Trigger, topics.ACKNOWLEDGE, self._acknowledge)
+        self.create_service(Trigger, topics.CLEAR_FAULTS, self._clear_faults)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / parameters["diagnostics_rate"], self._publish_diagnostics, clock=steady)
         self._publish_state()
@@ -116,6 +123,11 @@ class BridgeNode(Node):
         refused = self._runner.bridge.acknowledge(time.monotonic())
         response.success = not refused
         response.message = "; ".join(f"{name}: {reason}" for name, reason in refused.items()) or "acknowledged"
+        return response
+
+    def _clear_faults(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = True
+        response.message = ", ".join(self._faults.clear()) or "all was well"
         return response
 
     def _publish_state(self) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bridge_pieces import mapping, message
@@ -17,10 +18,13 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Quaternion, Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from patience import DEADLINE, wait_until
+from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState, Joy
 from std_srvs.srv import Trigger
 
+from grouser.commands.hil_report import listen, report_lines
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import messages, topics
 
@@ -30,6 +34,16 @@ MODULE = "grouser.nodes.bridges.joystick_bridge"
 
 def statuses(said: DiagnosticArray) -> dict[str, DiagnosticStatus]:
     return {one.name: one for one in said.status}
+
+
+def set_parameter(peer, name: str, value: Any) -> Any:
+    """Sets a parameter of the bridge; returns the result."""
+    answer = peer.ask(
+        SetParameters,
+        "joystick_bridge/set_parameters",
+        SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()]),
+    )
+    return answer.results[0]
 
 
 @pytest.fixture
@@ -148,8 +162,19 @@ def test_a_bridge_without_its_device_says_so_and_goes_on(peer, launch):
     assert {"event_to_command_p99 [s]", "lateness_max [s]", "scheduling", "memory_locked"} <= {
         one.key for one in timing.values
     }
+    heard = []
+    wait_until(lambda: heard.append(listen(2.0)) or "joystick_bridge: pad" in heard[-1], "a report")
+    assert heard[-1]["joystick_bridge: pad"]["level"] == "warning"
+    lines = report_lines(heard[-1])
+    assert [line for line in lines if line.split()[:3] == ["joystick_bridge:", "pad", "warning"]]
+    assert [line for line in lines if "lateness_p99" in line]
     answer = peer.ask(Trigger, "joystick_bridge/acknowledge", Trigger.Request())
     assert (answer.success, answer.message) == (True, "acknowledged")
+    assert set_parameter(peer, "faults.loss", 0.5).successful
+    refused = set_parameter(peer, "faults.bit_flip", 0.5)
+    assert not refused.successful and "guards" in refused.reason
+    answer = peer.ask(Trigger, "joystick_bridge/clear_faults", Trigger.Request())
+    assert (answer.success, answer.message) == (True, "loss")
     process.send_signal(signal.SIGTERM)
     text, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 0, text
