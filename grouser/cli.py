@@ -21,6 +21,7 @@ COMMANDS = {
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.experiments.command_line", "run a published result"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
+    "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
     "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
 }

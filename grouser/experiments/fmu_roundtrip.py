@@ -255,7 +255,8 @@ def _open_machine(parameters: Mapping[str, Any], world: Path, folder: Path) -> _
         inputs=(Port("command", _COMMAND, low=-1.0, high=1.0),),
         outputs=tuple(Port(name, signal) for name, signal in _MEASURED.items()),
     )
-    file = build_machine_fmu(setup, world, parameters["fmi"], folder)
+    file = folder / "lift.fmu"
+    build_machine_fmu(setup, world, parameters["fmi"], file)
     return _open(parameters, _describe(parameters, file, ("command",), _MEASURED), ("command",), tuple(_MEASURED), {})
 
 

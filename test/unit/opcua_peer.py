@@ -1,4 +1,7 @@
-"""An OPC UA client in a process of its own, by asyncua. Arguments: port; optionally directory, certificate, user, password."""
+"""An OPC UA client in a process of its own, by asyncua.
+
+Arguments: port; optionally directory, name of the certificate, user, password.
+"""
 
 import asyncio
 import sys

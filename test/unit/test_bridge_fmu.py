@@ -19,8 +19,6 @@ from grouser.physics.base.errors import MachineError, ParameterError
 TROUBLED = Path(__file__).with_name("fmu_scripts") / "troubled_fmi2.py"
 DISCARD, FAIL, NOT_A_NUMBER, SLEEP, CRASH, EXIT, TOO_LARGE = range(1, 8)
 
-pytestmark = pytest.mark.xdist_group("fmu")  # the FMUs are packed once
-
 
 @pytest.fixture(scope="module")
 def limiters(tmp_path_factory):

@@ -1,7 +1,6 @@
 """OPC UA bridges over loopback TCP, with asyncua in another process."""
 
 import math
-import os
 import socket
 import subprocess
 import sys
@@ -15,8 +14,6 @@ from grouser.bridges.plc.credentials import add_user, is_password, make_certific
 from grouser.bridges.protocols import transport_of
 from grouser.bridges.transport import TransportError
 from grouser.physics.base.errors import MachineError, ParameterError
-
-pytestmark = pytest.mark.xdist_group("opcua")  # one server for all: its start takes seconds
 
 SERVER = """
 version: 1
@@ -200,7 +197,7 @@ def secured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("secure")
     for name in ("server", "plc", "stranger"):
         certificate, key = make_certificate(name, folder)
-        assert os.stat(key).st_mode & 0o077 == 0
+        assert key.stat().st_mode & 0o077 == 0
         if name == "plc":
             (folder / "trusted").mkdir()
             (folder / "trusted" / certificate.name).write_bytes(certificate.read_bytes())
@@ -272,12 +269,17 @@ def test_certificates_are_made_by_a_command(tmp_path):
     [
         (SERVER, "port: 4840", "port: 4840, host: 0.0.0.0", "is not this computer"),
         (SERVER, "port: 4840", "port: 4840, host: 0.0.0.0, open: true", "without security only this computer"),
-        (SERVER, "port: 4840", "port: 4840, security: {certificate: a}", "there is no"),
+        (SERVER, "port: 4840", "port: 4840, security: {certificate: a, private_key: b, users: c}", "there is no"),
         (SERVER, "port: 4840", "port: 4840, security: {users: a}", "key 'certificate' is missing"),
         (SERVER, "type: int16", "type: int8", "'int8' is not valid"),
         (SERVER, "source: a,", "source: beat,", "variable 'beat' is there twice"),
-        (SERVER, "[-1, 1], safe: 0.0}\n  - name: turn", "[-40, 1], safe: 0.0}\n  - name: turn", "more than 'b' can hold"),
-        (CLIENT, 'source: {heartbeat: {node: "ns=2;s=state.beat", type: uint16}}', "source: {}", "cannot tell a stopped"),
+        (SERVER, "scale: 0.001, range: [-1, 1]", "scale: 0.0001, range: [-9, 1]", "more than 'b' can hold"),
+        (
+            CLIENT,
+            'source: {heartbeat: {node: "ns=2;s=state.beat", type: uint16}}',
+            "source: {}",
+            "cannot tell a stopped",
+        ),
         (CLIENT, "ns=2;s=arm.a", "ns=2;s=state.angle", "is used by message 'commands' too"),
     ],
 )

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grouser.physics.base.errors import GrouserError
+from grouser.physics.base.errors import MachineError
 
 SLAVES = Path(__file__).parent / "slaves"
 _PACKERS = {2: "pythonfmu", 3: "pythonfmu3"}
@@ -21,7 +21,7 @@ def build_fmu(script: Path, version: int, directory: Path, resources: Sequence[P
         resources: files beside the script in it.
 
     Raises:
-        GrouserError: the packer failed; with the end of what it said.
+        MachineError: the packer is not installed, or failed; with the end of what it said.
     """
     directory.mkdir(parents=True, exist_ok=True)
     before = {path: path.stat().st_mtime_ns for path in directory.glob("*.fmu")}
@@ -30,7 +30,8 @@ def build_fmu(script: Path, version: int, directory: Path, resources: Sequence[P
     made = [path for path in directory.glob("*.fmu") if before.get(path) != path.stat().st_mtime_ns]
     if ended.returncode != 0 or len(made) != 1:
         said = (ended.stderr or ended.stdout).strip().splitlines()[-1:]
-        raise GrouserError(f"{_PACKERS[version]} could not pack {script.name}: {''.join(said)}")
+        problem = f"{_PACKERS[version]} could not pack it: {''.join(said)}"
+        raise MachineError(problem, file=script, remedy='is it there? pip install "grouser[fmi]"')
     return made[0]
 
 

@@ -124,8 +124,11 @@ class MachineModel:
 
 
 def ports_of_machine(machine: Machine) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-    """Returns inputs and outputs for all actuators and measurements of a machine, under the names of their signals."""
-    return _all_ports(commands_of(machine)), _all_ports(measurements_of(machine))
+    """Returns inputs and outputs for all actuators and measurements of a machine.
+
+    Outputs have the names of their signals, inputs the same after ``command/``: a joint's speed may be both.
+    """
+    return _all_ports(commands_of(machine), "command/"), _all_ports(measurements_of(machine), "")
 
 
 def ports_of_mapping(mapping: BridgeMapping) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
@@ -145,29 +148,32 @@ def ports_of_mapping(mapping: BridgeMapping) -> tuple[tuple[Port, ...], tuple[Po
     return tuple(inputs), tuple(outputs)
 
 
-def build_machine_fmu(setup: MachineSetup, world: Path, version: int, directory: Path) -> Path:
+def build_machine_fmu(setup: MachineSetup, world: Path, version: int, output: Path) -> None:
     """Packs a machine into an FMU, after it was loaded once.
 
     Args:
         setup: what it is made of.
         world: file of the world, without files beside it.
         version: of FMI, 2 or 3.
-        directory: where Machine.fmu goes.
+        output: file to write.
 
     Raises:
-        GrouserError: the machine cannot be loaded, or packing failed.
+        MachineError: the machine or the world cannot be loaded, or packing failed.
+        ParameterError: a step out of range.
     """
     with tempfile.TemporaryDirectory(prefix="grouser_fmu_") as name:
         resources = [Path(name) / _FILE, Path(name) / _WORLD]
         resources[0].write_text(json.dumps(asdict(setup)))
         shutil.copy(world, resources[1])
         MachineModel(name).measure()
-        return build_fmu(SLAVES / f"machine_fmi{version}.py", version, directory, resources)
+        built = build_fmu(SLAVES / f"machine_fmi{version}.py", version, Path(name) / "built", resources)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(built, output)
 
 
-def _all_ports(signals: Mapping[str, Signal]) -> tuple[Port, ...]:
+def _all_ports(signals: Mapping[str, Signal], beginning: str) -> tuple[Port, ...]:
     return tuple(
-        Port(one.name, one.name, low=one.low, high=one.high, unit=one.unit)
+        Port(beginning + one.name, one.name, low=one.low, high=one.high, unit=one.unit)
         for one in signals.values()
         if one.name.partition("/")[0] not in _LEFT_OUT
     )

@@ -105,7 +105,7 @@ class FmuProcess:
 
         Args:
             time: at the start of the step [s].
-            step: its length [s]; 0: get the outputs of the present state.
+            step: its length [s]; 0: get the outputs of the present state, whatever the inputs.
             inputs: in the order of the names.
 
         Raises:
