@@ -7,12 +7,15 @@ from collections.abc import Callable
 import grouser
 from grouser import catalogue
 from grouser.benchmarks.figure import Figure, Target, alternating_medians
+from grouser.benchmarks.ros import process, require_fast_dds
 from grouser.bridges.bridge import Bridge
+from grouser.bridges.histogram import distribution_of
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping
 from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.bridges.messages import Received
 from grouser.bridges.scheduling import Scheduling
 from grouser.bridges.trials.latency_trial import LatencyReport, run_joystick
+from grouser.bridges.trials.stimulus import FULL, raw_value
 
 DESCRIPTION = "a stick in another process to the force of an excavator, late steps at 1 kHz, the cost of a message"
 
@@ -34,7 +37,7 @@ def run() -> list[Figure]:
     simulation.reset()
     scheduling = Scheduling("fifo", 50, lock_memory=True)
     report = run_joystick(simulation, _VALVE, _EVENTS, _INTERVAL, scheduling, 0.0)
-    return [*_latencies(report), _cost()]
+    return [*_latencies(report), _joy(), _cost()]
 
 
 def _latencies(report: LatencyReport) -> list[Figure]:
@@ -70,6 +73,29 @@ def _latencies(report: LatencyReport) -> list[Figure]:
             targets=(Target("late steps [%]", share, 0.1),),
         ),
     ]
+
+
+def _joy() -> Figure:
+    """From a stick in one process through a bridge in another to a subscriber of joy in a third."""
+    require_fast_dds()
+    with process("watch_joy") as watch, process("stick", str(_EVENTS), repr(_INTERVAL)) as stick:
+        events = stick.request("measure")
+        arrivals = {round(FULL * axis): time for axis, time in watch.request("measure")}
+    delays = [arrivals[raw] - event for number, event in enumerate(events) if (raw := raw_value(number)) in arrivals]
+    figures = distribution_of(delays)
+    return Figure(
+        "stick event to Joy, p99",
+        1e3 * figures.p99,
+        "ms",
+        details={
+            "p50 [ms]": 1e3 * figures.p50,
+            "max [ms]": 1e3 * figures.largest,
+            "events": len(events),
+            "heard": len(delays),
+            "load of the machine": os.getloadavg()[0],
+        },
+        targets=(Target("p99 [ms]", 1e3 * figures.p99, 2.0),),
+    )
 
 
 def _cost() -> Figure:

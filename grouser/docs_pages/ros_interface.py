@@ -60,6 +60,7 @@ NODES = {
 }
 # Worlds with and without soil.
 WORLDS = ("flat", "sand")
+_TIP_PATTERN = "excavator_tip"  # with which the operator hears the machine
 _NAMESPACE = "/robot"
 _EVERY_LOGGER = ""
 _HEADINGS = {
@@ -257,6 +258,8 @@ def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, 
         yield from ({name: choice} for choice in one.choices if choice != one.default)
     if "enable_stamped_cmd_vel" in declarations:
         yield from ({"enable_stamped_cmd_vel": stamped} for stamped in (False, True))
+    if "pattern" in declarations:
+        yield {"pattern": _TIP_PATTERN}
 
 
 def _shipped_mappings(program: str) -> Iterator[Mapping[str, object]]:

@@ -12,11 +12,12 @@ EVENTS = 40
 def test_every_event_reaches_the_machine():
     result = experiments.run("hil_latency", machine="hydraulic_lift", events=EVENTS, scheduling="other")
     assert (result["sent"], result["obeyed"], result["lost"], result["duplicated"]) == (EVENTS, EVENTS, 0, 0)
+    assert sum(result["event_to_command_counts"]) == EVENTS
+    # a busy computer may delay a step until the next event has replaced the command
+    assert 0 < sum(result["command_to_force_counts"]) == sum(result["event_to_force_counts"]) <= EVENTS
     for name in ("event_to_command", "command_to_force", "event_to_force"):
-        assert sum(result[f"{name}_counts"]) == EVENTS
         assert 0.0 < result[f"{name}_p50"] <= result[f"{name}_p99"] <= result[f"{name}_max"]
-    assert result["event_to_force_max"] >= result["event_to_command_max"]
-    assert result["event_to_force_p50"] >= result["command_to_force_p50"]
+    assert result["event_to_force_max"] >= result["command_to_force_max"]
     assert result["steps"] > 0
     assert result["scheduling_got"] == "other"
 

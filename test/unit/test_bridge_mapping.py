@@ -81,7 +81,7 @@ REFUSALS = [
     ("version: 1", "version: 2", 1, ("2", "valid: 1 to 1")),
     ("recovery: acknowledge", "recovers: acknowledge", 6, ("recovers", "did you mean 'recovery'")),
     ("recovery: acknowledge", "recovery: manual", 6, ("manual", "valid: acknowledge, automatic")),
-    ("bridge: joystick", "bridge: joystic", 2, ("joystik", "did you mean 'joystick'")),
+    ("bridge: joystick", "bridge: joystic", 2, ("joystic", "did you mean 'joystick'")),
     ("machine: excavator\n", "machine: excavater\n", 3, ("excavater", "did you mean 'excavator'")),
     ("good: 4", "good: 0", 7, ("0", "valid: 1 to 100")),
     ("good: 4", "good: 2.5", 7, ("2.5", "not a whole number")),

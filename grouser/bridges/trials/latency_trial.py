@@ -17,6 +17,7 @@ from grouser.bridges.joystick.schema import DeviceRule
 from grouser.bridges.joystick.transport import JoystickTransport
 from grouser.bridges.link import LinkState
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping, SignalMapping
+from grouser.bridges.plant import Plant
 from grouser.bridges.runner import BridgeRunner
 from grouser.bridges.scheduling import Granted, Scheduling
 from grouser.bridges.trials.stepping import SteppedPlant
@@ -34,7 +35,7 @@ class LatencyReport:
 
     Attributes:
         event_to_command: from the event in the other process to the plant's command.
-        command_to_force: from there to the end of the step that takes it.
+        command_to_force: from there to the end of the step that takes it; of commands that none replaced before.
         event_to_force: both together.
         lateness: of the starts of the steps.
         late_steps: steps that began later than a step.
@@ -71,29 +72,63 @@ def run_joystick(
         scheduling: of physics, bridge and stick.
         spin: see `SteppedPlant` [s].
     """
+    plant = SteppedPlant(simulation, scheduling, spin)
+    recorder = _Recorder(plant)
+    plant.start()
+    try:
+        started, computed, first = time.monotonic(), time.process_time(), len(plant.lateness)
+        mapping = stick_mapping(f"valve/{valve}")
+        times = move_stick(mapping, recorder, events, interval, simulation.step_size, scheduling)
+        share = (time.process_time() - computed) / (time.monotonic() - started)
+    finally:
+        plant.stop()
+    return _report(times, plant, recorder.order, plant.lateness[first:], simulation.step_size, share)
+
+
+def stick_mapping(signal: str) -> BridgeMapping:
+    """A mapping of one axis to one signal."""
+    place = AxisField("ABS_X", AXIS, low=-FULL, centre=0, high=FULL)
+    of_signal = SignalMapping(place, str(place), signal, "1", 1.0, 1.0, 0.0, -1.0, 1.0)
+    message = MessageMapping(_MESSAGE, "in", _DEVICE, _PERIOD, _TIMEOUT, (of_signal,))
+    rules = {_DEVICE: DeviceRule(_DEVICE, None, "*")}
+    return BridgeMapping("latency trial", "joystick", "", rules, messages=(message,))
+
+
+def move_stick(
+    mapping: BridgeMapping, plant: Plant, events: int, interval: float, spread: float, scheduling: Scheduling
+) -> list[float]:
+    """Runs a bridge whose stick another process moves.
+
+    Args:
+        mapping: `stick_mapping`.
+        plant: that gets the commands: event n is the value `event_value(n)`.
+        events: number of them.
+        interval, spread: see `stimulus` [s].
+        scheduling: of bridge and stick.
+
+    Returns:
+        When the events were [s of CLOCK_MONOTONIC].
+    """
     hand, stick = socket.socketpair()
     stick.setblocking(False)
-    with TemporaryDirectory() as name:
+    with hand, TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "event0").touch()
-        transport = JoystickTransport(_mapping(valve), folder, lambda file, rule: _device(file, rule, stick))
-        plant = SteppedPlant(simulation, scheduling, spin)
-        recorder = _Recorder(plant)
-        runner = BridgeRunner(_mapping(valve), transport, recorder, scheduling=scheduling)
-        plant.start()
+        transport = JoystickTransport(mapping, folder, lambda file, rule: _device(file, rule, stick))
+        runner = BridgeRunner(mapping, transport, plant, scheduling=scheduling)
         runner.start()
         try:
             _wait_until_live(runner)
-            started, computed, first = time.monotonic(), time.process_time(), len(plant.lateness)
-            times = _move(hand, events, interval, simulation.step_size, scheduling)
+            times = _move(hand, events, interval, spread, scheduling)
             time.sleep(10.0 * _PERIOD)  # the last event may be on its way
-            share = (time.process_time() - computed) / (time.monotonic() - started)
         finally:
             runner.stop()
-            plant.stop()
-    hand.close()
-    assert plant.granted is not None
-    return _report(times, plant, recorder.order, plant.lateness[first:], simulation.step_size, share)
+    return times
+
+
+def event_value(number: int) -> float:
+    """Deflection of an event, by which it is known again."""
+    return raw_value(number) / FULL
 
 
 class _Recorder:
@@ -107,14 +142,6 @@ class _Recorder:
     def command(self, values: Mapping[str, float]) -> None:
         self.order.extend(values.values())
         self._plant.command(values)
-
-
-def _mapping(valve: str) -> BridgeMapping:
-    place = AxisField("ABS_X", AXIS, low=-FULL, centre=0, high=FULL)
-    signal = SignalMapping(place, str(place), f"valve/{valve}", "1", 1.0, 1.0, 0.0, -1.0, 1.0)
-    message = MessageMapping(_MESSAGE, "in", _DEVICE, _PERIOD, _TIMEOUT, (signal,))
-    rules = {_DEVICE: DeviceRule(_DEVICE, None, "*")}
-    return BridgeMapping("latency trial", "joystick", "", rules, messages=(message,))
 
 
 def _device(file: Path, rule: DeviceRule, stick: socket.socket) -> OpenDevice:
@@ -160,17 +187,16 @@ def _report(
     step: float,
     share: float,
 ) -> LatencyReport:
-    values = [raw_value(number) / FULL for number in range(len(times))]
-    found = [
-        (time, *plant.commanded[value]) for time, value in zip(times, values, strict=True) if value in plant.commanded
-    ]
+    values = [event_value(number) for number in range(len(times))]
+    events = dict(zip(values, times, strict=True))
+    commanded, forced = plant.commanded, plant.forced
     changes = [value for place, value in enumerate(order) if place == 0 or order[place - 1] != value]
     counted = {value: changes.count(value) for value in set(changes) & set(values)}
     assert plant.granted is not None
     return LatencyReport(
-        event_to_command=distribution_of([commanded - event for event, commanded, _ in found]),
-        command_to_force=distribution_of([force - commanded for _, commanded, force in found]),
-        event_to_force=distribution_of([force - event for event, _, force in found]),
+        event_to_command=distribution_of([commanded[one] - events[one] for one in values if one in commanded]),
+        command_to_force=distribution_of([forced[one] - commanded[one] for one in values if one in forced]),
+        event_to_force=distribution_of([forced[one] - events[one] for one in values if one in forced]),
         lateness=distribution_of(lateness),
         late_steps=sum(late > step for late in lateness),
         sent=len(times),

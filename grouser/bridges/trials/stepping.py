@@ -18,18 +18,19 @@ class SteppedPlant:
 
     Attributes:
         lateness: of the start of every step [s].
-        commanded: signal's value -> when it was commanded first, and the end of the step that took it first [s].
+        commanded: value -> when it was commanded first [s].
+        forced: value -> end of the step that took it first [s]; without those that another one replaced before a step.
         granted: what its thread got; None before it runs.
     """
 
     def __init__(self, simulation: Simulation, scheduling: Scheduling, spin: float) -> None:
         self.lateness: list[float] = []
-        self.commanded: dict[float, tuple[float, float]] = {}
+        self.commanded: dict[float, float] = {}
+        self.forced: dict[float, float] = {}
         self.granted: Granted | None = None
         self._simulation, self._scheduling, self._spin = simulation, scheduling, spin
         self._lock = threading.Lock()
         self._waiting: dict[str, float] = {}
-        self._arrived: dict[float, float] = {}
         self._ending = False
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
 
@@ -48,7 +49,7 @@ class SteppedPlant:
         with self._lock:
             for name, value in values.items():
                 self._waiting[name.partition("/")[2]] = value
-                self._arrived.setdefault(value, now)
+                self.commanded.setdefault(value, now)
 
     def measure(self, names: Collection[str]) -> Mapping[str, float]:
         """Measures nothing: the mapping of the trial has no outgoing messages."""
@@ -68,7 +69,7 @@ class SteppedPlant:
             simulation.step(1)
             end = time.monotonic()
             for value in commands.values():
-                self.commanded.setdefault(value, (self._arrived[value], end))
+                self.forced.setdefault(value, end)
             step += 1
             if end - due > 0.1:  # far behind: the schedule begins anew, as it does in the simulator
                 begin, step = end, 0
