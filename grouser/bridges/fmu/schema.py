@@ -12,7 +12,7 @@ from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.yaml_reader import Reader
 
 _CAUSALITY = {"in": "output", "out": "input"}  # what is in to the machine is an output of the FMU
-_PARAMETERS = ("parameter", "structuralParameter")
+_PARAMETERS = ("parameter",)
 _DEADLINES = (0.001, 10.0)  # [s]
 _ROUNDING = 1e-9
 
