@@ -103,6 +103,7 @@ setup(
             "can_bridge = grouser.cli:can_bridge",
             "plc_bridge = grouser.cli:plc_bridge",
             "serial_bridge = grouser.cli:serial_bridge",
+            "fmu_bridge = grouser.cli:fmu_bridge",
         ],
     },
 )

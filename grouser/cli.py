@@ -92,6 +92,11 @@ def serial_bridge() -> int:
     return _call("serial_bridge", "grouser.nodes.bridges.serial_bridge", None)
 
 
+def fmu_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.fmu_bridge`; returns its exit status."""
+    return _call("fmu_bridge", "grouser.nodes.bridges.fmu_bridge", None)
+
+
 def composed() -> int:
     """Runs the nodes of `grouser.nodes.composed`; returns its exit status."""
     return _call("composed", "grouser.nodes.composed", None)

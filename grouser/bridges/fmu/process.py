@@ -84,7 +84,10 @@ class FmuProcess:
         self._outputs = tuple(outputs)
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", "grouser.bridges.fmu.worker", str(theirs.fileno())]
-        self._process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
+        # a session of its own: an interrupt from the keyboard is for the bridge
+        self._process = subprocess.Popen(
+            command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, start_new_session=True
+        )
         theirs.close()
         self._folder = tempfile.mkdtemp(prefix="grouser_fmu_")
         work = make_work(description, inputs, outputs, parameters, self._folder, start)
