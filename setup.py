@@ -36,7 +36,7 @@ ROBOTS = ["example-robot-data"]
 BRIDGES = {
     "joystick": ["evdev>=1.6; sys_platform == 'linux'"],
     "can": ["python-can>=4.6,<5", "cantools>=41", "canopen>=2.4,<3", "pyserial>=3.5"],
-    "plc": ["pymodbus>=3.16,<4", "asyncua>=2.1,<3", "pyserial>=3.5"],
+    "plc": ["pymodbus>=3.16,<4", "asyncua>=2.1,<3", "cryptography", "pyserial>=3.5"],
     "serial": ["pyserial>=3.5", "cobs>=1.2", "fastcrc>=0.3"],
     "fmi": ["fmpy>=0.3.32", "pythonfmu>=0.7", "pythonfmu3>=0.3.4"],
 }

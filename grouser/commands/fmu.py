@@ -32,7 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("arguments", nargs="*", metavar="NAME:=VALUE", help="of its xacro file")
     parser.add_argument(
         "--bridge",
-        help="mapping file whose fields name inputs and outputs; default: all signals by their own names, inputs after command/",
+        help="mapping file or name, whose fields name inputs and outputs; default: all signals by their own names, "
+        "inputs after command/",
     )
     parser.add_argument("--world", default="flat", help="world file or name, default %(default)s")
     parser.add_argument("--step", type=float, default=0.001, help="of the simulation [s], default %(default)s")
