@@ -1,6 +1,7 @@
 """Modbus bridges over loopback TCP and a pair of ptys, with pymodbus in another process."""
 
 import os
+import random
 import socket
 import struct
 import threading
@@ -167,6 +168,35 @@ def test_broken_and_idle_connections_do_not_hurt_others(served):
         for connection in crowd:
             connection.close()
     assert [values["101"] for values in sink.values("arm")] == [500, 600]
+
+
+def test_requests_of_random_bytes(served):
+    """Any request in a sound frame: what is obeyed is what a whole, allowed write says."""
+    port, sink, _ = served
+    dice = random.Random(5)
+    whole = 0
+    connection = None
+    for number in range(400):
+        if connection is None:
+            connection = socket.create_connection(("127.0.0.1", port))
+            connection.settimeout(DEADLINE)
+        if number % 4 == 0:  # a write of `turn`, whole or not
+            count = dice.choice([1, 1, 2, 130])
+            request = struct.pack(">BHHB", 16, 200, count, 2 * count % 256) + dice.randbytes(2 * (count % 100))
+            whole += count in (1, 2)
+        else:
+            request = bytes([dice.randrange(1, 128)]) + dice.randbytes(dice.randrange(0, 12))
+        connection.sendall(struct.pack(">HHHB", number, 0, len(request) + 1, 1) + request)
+        if not _rest(connection):
+            connection.close()
+            connection = None
+    if connection is not None:
+        connection.close()
+    assert len(sink.values("turn")) == whole
+    assert sink.values("arm") == []
+    with Peer("modbus_peer.py", port) as peer:
+        peer.ask("write", 100, [1, 500, 0, 0])
+    assert len(sink.values("arm")) == 1
 
 
 def _rest(connection):

@@ -1,7 +1,9 @@
 """OPC UA bridges over loopback TCP, with asyncua in another process."""
 
 import math
+import random
 import socket
+import struct
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -161,6 +163,22 @@ def test_broken_and_idle_connections_do_not_hurt_others(served, peer):
         assert not _rest(half)  # after a while without a session
         for connection in crowd:
             connection.close()
+    assert served.sink.values("arm") == [{"a": 0.5, "b": 250.0}]
+
+
+def test_frames_of_random_bytes(served, peer):
+    dice = random.Random(5)
+    for _ in range(60):
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
+            for _ in range(dice.randrange(1, 4)):
+                body = dice.randbytes(dice.randrange(0, 200))
+                kind = dice.choice([b"HEL", b"OPN", b"MSG", b"CLO"])
+                try:
+                    connection.sendall(kind + b"F" + struct.pack("<I", len(body) + 8) + body)
+                except OSError:
+                    break  # the server has ended it
+    assert served.sink.received == []
+    assert peer.ask("write", arm(61)) == ["Good"] * 3
     assert served.sink.values("arm") == [{"a": 0.5, "b": 250.0}]
 
 
