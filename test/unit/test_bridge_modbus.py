@@ -223,7 +223,7 @@ def test_a_client_reads_and_writes(served, tmp_path):
     (tmp_path / "client").mkdir()
     mine = RememberingSink()
     with opened(transport_of(load_mapping(tmp_path / "client", CLIENT.format(port=port))), mine) as client:
-        mine.wait_for(lambda one: one.refusals("commands") == ["exception 6"], "a refusal")
+        mine.wait_for(lambda one: "exception 6" in one.refusals("commands"), "a refusal")
         transport.send("efforts", {"300": 0.5, "302": 250})
         mine.wait_for(lambda one: one.values("commands") == [{"300": 0.5, "302": 250}], "a message")
         client.send("angles", {"101": 700, "102": -0.25})
