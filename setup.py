@@ -36,9 +36,9 @@ ROBOTS = ["example-robot-data"]
 BRIDGES = {
     "joystick": ["evdev>=1.6; sys_platform == 'linux'"],
     "can": ["python-can>=4.6,<5", "cantools>=41", "canopen>=2.4,<3", "pyserial>=3.5"],
-    "plc": ["pymodbus>=3.11,<4", "asyncua>=1.1,<3", "pyserial>=3.5"],
+    "plc": ["pymodbus>=3.16,<4", "asyncua>=2.1,<3", "cryptography", "pyserial>=3.5"],
     "serial": ["pyserial>=3.5", "cobs>=1.2"],
-    "fmi": ["fmpy>=0.3.32", "pythonfmu>=0.6.9", "pythonfmu3>=0.3"],
+    "fmi": ["fmpy>=0.3.32", "pythonfmu>=0.7", "pythonfmu3>=0.3.4"],
 }
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
 
@@ -105,6 +105,7 @@ setup(
             "can_bridge = grouser.cli:can_bridge",
             "plc_bridge = grouser.cli:plc_bridge",
             "serial_bridge = grouser.cli:serial_bridge",
+            "fmu_bridge = grouser.cli:fmu_bridge",
         ],
     },
 )

@@ -21,6 +21,7 @@ COMMANDS = {
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.experiments.command_line", "run a published result"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
+    "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
     "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
 }
@@ -89,6 +90,11 @@ def plc_bridge() -> int:
 def serial_bridge() -> int:
     """Runs the node of `grouser.nodes.bridges.serial_bridge`; returns its exit status."""
     return _call("serial_bridge", "grouser.nodes.bridges.serial_bridge", None)
+
+
+def fmu_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.fmu_bridge`; returns its exit status."""
+    return _call("fmu_bridge", "grouser.nodes.bridges.fmu_bridge", None)
 
 
 def composed() -> int:

@@ -35,6 +35,7 @@ OTHERS = {
     "can_bridge": ("bridges.can_bridge", "CanBridgeNode"),
     "plc_bridge": ("bridges.plc_bridge", "PlcBridgeNode"),
     "serial_bridge": ("bridges.serial_bridge", "SerialBridgeNode"),
+    "fmu_bridge": ("bridges.fmu_bridge", "FmuBridgeNode"),
 }
 
 

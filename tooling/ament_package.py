@@ -18,6 +18,7 @@ EXECUTABLES = (
     "can_bridge",
     "plc_bridge",
     "serial_bridge",
+    "fmu_bridge",
 )
 SHARED = ("package.xml", "config", "urdf")
 

@@ -60,6 +60,9 @@ KINDS: dict[str, Kind] = {
     "can": Kind("grouser.bridges.can.schema", "grouser.bridges.can.transport", "can", "can_bridge"),
     "serial": Kind("grouser.bridges.serial.schema", "grouser.bridges.serial.transport", "serial", "serial_bridge"),
     "udp": Kind("grouser.bridges.serial.schema", "grouser.bridges.serial.transport", "serial", "serial_bridge"),
+    "modbus": Kind("grouser.bridges.plc.modbus_schema", "grouser.bridges.plc.modbus_transport", "plc", "plc_bridge"),
+    "opcua": Kind("grouser.bridges.plc.opcua_schema", "grouser.bridges.plc.opcua_transport", "plc", "plc_bridge"),
+    "fmu": Kind("grouser.bridges.fmu.schema", "grouser.bridges.fmu.transport", "fmi", "fmu_bridge"),
 }
 
 

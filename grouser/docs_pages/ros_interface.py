@@ -54,6 +54,7 @@ NODES = {
     "can_bridge": "grouser.nodes.bridges.can_bridge",
     "plc_bridge": "grouser.nodes.bridges.plc_bridge",
     "serial_bridge": "grouser.nodes.bridges.serial_bridge",
+    "fmu_bridge": "grouser.nodes.bridges.fmu_bridge",
     "operator": "grouser.nodes.operator.node",
     "viewer": "grouser.nodes.viewer.node",
     "world_map": "grouser.nodes.navigation.world_map",

@@ -14,6 +14,7 @@ NAMES: tuple[str, ...] = (
     "benchmark_flyball_governor",
     "benchmark_n_four_bar",
     "benchmark_pendulum",
+    "fmu_roundtrip",
     "heavy_top",
     "hil_faults",
     "hil_latency",
