@@ -3,7 +3,7 @@
 import termios
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import can
@@ -31,9 +31,13 @@ class CanTransport:
 
     Args:
         mapping: of the bridge.
+
+    Attributes:
+        tamper: changes the bytes of every received frame before they are decoded; faults of the line.
     """
 
     def __init__(self, mapping: BridgeMapping) -> None:
+        self.tamper: Callable[[bytes], bytes] = bytes
         self._interface: CanInterface = mapping.interface
         self._stack = CanStack(mapping)
         self._lock = threading.Lock()  # of the stack, and of sending
@@ -145,7 +149,7 @@ class CanTransport:
         # Not by `is_rx`, which is false for frames of other programs of this computer. Own frames do not come back.
         if message.is_remote_frame or message.is_fd:
             return
-        frame = CanFrame(message.arbitration_id, message.is_extended_id, bytes(message.data))
+        frame = CanFrame(message.arbitration_id, message.is_extended_id, self.tamper(bytes(message.data)))
         with self._lock:
             received, outcome = self._stack.receive(frame, now)
             self._write(outcome.frames)

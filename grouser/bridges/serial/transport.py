@@ -4,7 +4,7 @@ import socket
 import termios
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import serial
 
@@ -27,9 +27,13 @@ class SerialTransport:
 
     Args:
         mapping: of the bridge.
+
+    Attributes:
+        tamper: changes the bytes of every received piece before they are decoded; faults of the line.
     """
 
     def __init__(self, mapping: BridgeMapping) -> None:
+        self.tamper: Callable[[bytes], bytes] = bytes
         self._interface: SerialInterface = mapping.interface
         self._stack = SerialStack(mapping, self._interface.form)
         self._lock = threading.Lock()  # of sending
@@ -99,7 +103,7 @@ class SerialTransport:
             data += line.read(line.in_waiting)
             now = time.monotonic()
             for piece in splitter.split(data):
-                _hand_on(self._stack.receive(piece, now), now, sink)
+                _hand_on(self._stack.receive(self.tamper(piece), now), now, sink)
             for _ in range(splitter.oversized - oversized):
                 sink.receive(Received("", now, refusal="oversized"))
             oversized = splitter.oversized
@@ -110,9 +114,13 @@ class UdpTransport:
 
     Args:
         mapping: of the bridge.
+
+    Attributes:
+        tamper: changes the bytes of every received piece before they are decoded; faults of the line.
     """
 
     def __init__(self, mapping: BridgeMapping) -> None:
+        self.tamper: Callable[[bytes], bytes] = bytes
         self._interface: UdpInterface = mapping.interface
         self._stack = SerialStack(mapping, self._interface.form)
         self._lock = threading.Lock()  # of sending
@@ -189,7 +197,7 @@ class UdpTransport:
             if sender[0] != self._peer[0]:
                 sink.receive(Received("", now, refusal="another host"))
             else:
-                _hand_on(self._stack.receive(data, now), now, sink)
+                _hand_on(self._stack.receive(self.tamper(data), now), now, sink)
 
 
 def make_transport(mapping: BridgeMapping) -> SerialTransport | UdpTransport:

@@ -23,12 +23,16 @@ class Reading:
         counter: None without one.
         modulus: of the counter.
         value: in thousandths.
+        is_stranger: whether refused bytes belong to no message, so that they touch no link.
+        is_error: whether the value is the code of an error, at which the link falls.
     """
 
     refusal: str
     counter: int | None = None
     modulus: int = 1
     value: Fraction = Fraction(0)
+    is_stranger: bool = False
+    is_error: bool = False
 
 
 def read_profile(name: str, data: bytes) -> Reading:
@@ -50,9 +54,75 @@ def read_profile(name: str, data: bytes) -> Reading:
     return Reading("", counter, modulus, Fraction(word - 65536 if word >= 32768 else word))
 
 
+def read_joystick_message(data: bytes) -> Reading:
+    """Reads BJM: the axis x in bytes 1 and 2, y in bytes 3 and 4, by the table of its verdicts."""
+    verdicts = [_axis(data[0] + 256 * data[1]), _axis(data[2] + 256 * data[3])]
+    for verdict in verdicts:
+        if isinstance(verdict, str) and verdict not in ("absent", "error"):
+            return Reading(verdict)
+    if verdicts[1] == "error":
+        return Reading("error", is_error=True)
+    if verdicts[1] == "absent":
+        return Reading("not available")
+    return Reading("", value=Fraction(verdicts[1]))
+
+
+def _axis(word: int) -> int | str:
+    """Thousandths of a word of 16 bits, or what it is instead."""
+    neutral, negative, positive, position = word % 4, word // 4 % 4, word // 16 % 4, word // 64
+    three = [neutral, negative, positive]
+    if three == [3, 3, 3] and position == 1023:
+        return "absent"
+    if 2 in three or position == 1022:
+        return "error"
+    if position > 1000:
+        return "axis position reserved"
+    if 3 in three:
+        return "axis status not available"
+    if three.count(1) != 1:
+        return "axis statuses contradict"
+    if neutral == 1 and position > 0:
+        return "axis neutral while deflected"
+    if neutral == 0 and position == 0:
+        return "axis deflected at position 0"
+    return -position if negative == 1 else position
+
+
+def read_frame(data: bytes) -> Reading:
+    """Reads a packed frame: version, kind, counter, time, a signed word and a CRC, after the unpacking of zeros."""
+    body = _unstuffed(data)
+    if body is None:
+        return Reading("packing", is_stranger=True)
+    if len(body) < 10:
+        return Reading("length", is_stranger=True)
+    if body[-2] + 256 * body[-1] != _remainder(body[:-2], 0x1021, 16, 0xFFFF):
+        return Reading("checksum", is_stranger=True)
+    if body[0] != 1:
+        return Reading("version", is_stranger=True)
+    if body[1] != 1 or len(body) != 12:
+        return Reading("kind", is_stranger=True)
+    word = body[8] + 256 * body[9]
+    return Reading("", body[2] + 256 * body[3], 65536, Fraction(word - 65536 if word >= 32768 else word))
+
+
+def _unstuffed(data: bytes) -> bytes | None:
+    """Undoes consistent overhead byte stuffing by hand; None where that is not possible."""
+    body = b""
+    while data:
+        length = data[0]
+        if length == 0 or len(data) < length or 0 in data[1:length]:
+            return None
+        body += data[1:length]
+        data = data[length:]
+        if data and length < 255:
+            body += b"\0"
+    return body
+
+
 READERS: dict[str, Callable[[bytes], Reading]] = {
-    name: lambda data, name=name: read_profile(name, data)  # type: ignore[misc]
-    for name in _LAYOUTS
+    **{name: lambda data, name=name: read_profile(name, data) for name in _LAYOUTS},  # type: ignore[misc]
+    "bjm": read_joystick_message,
+    "serial": read_frame,
 }
 
 
@@ -165,6 +235,11 @@ def _judge_links(arrivals, results, readings, restarts, timeout, good, neutral, 
                 falls, latched = _fallen(results[last], falls, latched, latches)
             gap = True
             continue
+        if readings[place].is_error:
+            if last is not None and not gap:
+                falls, latched = _fallen(results[last], falls, latched, latches)
+            gap = True
+            continue
         if result != VALID:
             continue
         breaks = last is None or gap or times[place] - times[last] > timeout
@@ -179,8 +254,8 @@ def _judge_links(arrivals, results, readings, restarts, timeout, good, neutral, 
         last, gap = place, False
         if latched:
             continue
-        before = results[max(row, place - good + 1) : place]
-        in_row = place - good + 1 >= row and all(one == VALID for one in before)
+        before = [results[one] for one in range(row, place) if not readings[one].is_stranger][-(good - 1) :]
+        in_row = good == 1 or (len(before) == good - 1 and all(one == VALID for one in before))
         if in_row and abs(readings[place].value) <= neutral:
             results[place] = OBEYED
     if last is not None and not gap and Fraction(end) - times[last] > timeout:

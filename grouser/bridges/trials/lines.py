@@ -78,7 +78,58 @@ class ProfileLine:
         return Received(MESSAGE, now, {FIELD: float(word)}, counter=profile.counter(data))
 
 
+class JoystickMessageLine:
+    """BJM of J1939: neither counter nor checksum; the value is the axis y, the axis x is not there."""
+
+    counter = None
+    modulus = 1
+    scale = 1.0
+
+    def __init__(self) -> None:
+        from grouser.bridges.can.joystick import JoystickCodec
+
+        self._codec = JoystickCodec("bjm")
+
+    def encode(self, value: float, counter: int, now: float) -> bytes:
+        """Writes the axis."""
+        return self._codec.encode({FIELD: value})
+
+    def decode(self, data: bytes, now: float) -> Received:
+        """Reads the message."""
+        decoded = self._codec.decode(data)
+        return Received(MESSAGE, now, decoded.values, decoded.errors, decoded.absent, refusal=decoded.refusal)
+
+
+class FrameLine:
+    """Frames of a serial line with counter and CRC; the value is a signed word of thousandths."""
+
+    counter = CounterRule("u16")
+    modulus = MODULI["u16"]
+    scale = 1.0 / _FULL
+
+    def encode(self, value: float, counter: int, now: float) -> bytes:
+        """Packs a frame."""
+        from grouser.bridges.serial.frames import COMMAND, Frame, pack_frame
+
+        payload = round(value * _FULL).to_bytes(2, "little", signed=True)
+        return pack_frame(Frame(COMMAND, counter, round(1000.0 * now), payload))
+
+    def decode(self, data: bytes, now: float) -> Received:
+        """Unpacks a frame; what is refused belongs to no message."""
+        from grouser.bridges.serial.frames import COMMAND, unpack_frame
+
+        frame = unpack_frame(data)
+        if isinstance(frame, str):
+            return Received("", now, refusal=frame)
+        if frame.kind != COMMAND or len(frame.payload) != 2:
+            return Received("", now, refusal="kind")
+        word = int.from_bytes(frame.payload, "little", signed=True)
+        return Received(MESSAGE, now, {FIELD: float(word)}, counter=frame.counter)
+
+
 LINES: dict[str, Callable[[], Line]] = {
+    "bjm": JoystickMessageLine,
+    "serial": FrameLine,
     "e2e_5": lambda: ProfileLine("e2e_5", 3),
     "e2e_11": lambda: ProfileLine("e2e_11", 2),
     "j1939_tsc1": lambda: ProfileLine("j1939_tsc1", 0),
