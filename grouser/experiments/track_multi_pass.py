@@ -33,8 +33,8 @@ PARAMETERS = {
 }
 
 _FORCES = ("resistance", "thrust", "drawbar_pull")
-_UNITS = {"pass": "-", "sinkage": "m", "rut_depth": "m", **dict.fromkeys(_FORCES, "N")}
-# Ways of a pass, as shares of the contact's length: until the track is steady, while it is measured, and to the end.
+_UNITS = {"pass": "-", "sinkage": "m", **dict.fromkeys(_FORCES, "N")}
+# Ways of a pass, as shares of the contact's length: until the track is steady, and while it is measured.
 _APPROACH, _MEASURED = 1.2, 0.4
 # The winch sets the track down within so many seconds, in so many commands.
 _SETTING_DOWN, _COMMANDS = 2.0, 200
@@ -47,9 +47,8 @@ def run(**parameters: Any) -> Result:
     """Drives through the rut.
 
     Returns:
-        One value a pass: `sinkage` of the track, `resistance`, `thrust` and `drawbar_pull` in the direction of the
-        pass, means over the last share of the way; `rut_depth` below the natural ground in the middle between the two
-        ends of the way, when the track has gone over it.
+        One value a pass, means over the last share of its way: `sinkage` of the track; `resistance`, `thrust` and
+        `drawbar_pull` in the direction of the pass.
 
     Raises:
         ParameterError: soil that does not carry the track.
@@ -105,19 +104,7 @@ def _drive_through(simulation: Simulation, parameters: Mapping[str, Any], direct
     if not sinkage < _SUNK * parameters["radius"]:
         valid = f"a weight that the soil carries: the track sinks by {sinkage:.3g} m, to its axles"
         raise ParameterError("weight", parameters["weight"], valid)
-    simulation.command["drive"] = simulation.command["rail"] = 0.0
-    simulation.step(1)
-    return {"sinkage": sinkage, "rut_depth": _rut_depth(simulation, parameters), **dict(zip(_FORCES, forces, strict=True))}
-
-
-def _rut_depth(simulation: Simulation, parameters: Mapping[str, Any]) -> float:
-    """Mean depth of the middle of the rut, half way between both ends of the track's way [m]."""
-    patch = simulation.terrain_patch()
-    assert patch is not None
-    length = parameters["contact_length"]
-    middle = 0.5 * (_APPROACH + _MEASURED) * length
-    inside = (np.abs(patch.x - middle) < 0.1 * length) & (np.abs(patch.y) < 0.25 * parameters["width"])
-    return float(patch.rut[inside].mean())
+    return {"sinkage": sinkage, **dict(zip(_FORCES, forces, strict=True))}
 
 
 def _closed_form(parameters: Mapping[str, Any]) -> Pull:
@@ -136,7 +123,7 @@ def _closed_form(parameters: Mapping[str, Any]) -> Pull:
 def plot(
     parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
 ) -> None:
-    """Draws sinkage and depth of the rut, resistance and thrust over the passes, beside the closed forms.
+    """Draws sinkage, resistance and thrust over the passes, beside the closed forms.
 
     Args:
         parameters: what `run` got.
@@ -154,8 +141,6 @@ def plot(
     for panel, (name, theirs, label, expected) in zip(figure.subplots(3, 1, sharex=True), curves, strict=True):
         panel.plot(number, expected, ":", color="grey", marker="+", label="closed form, uniform pressure")
         panel.plot(number, result[name], "o-", label="track")
-        if name == "sinkage":
-            panel.plot(number, result["rut_depth"], "s", label="rut")
         if reference is not None and theirs in reference and "pass" in reference:
             panel.plot(reference["pass"], reference[theirs], "--", label="reference")
         low, high = panel.get_ylim()

@@ -32,7 +32,7 @@ PARAMETERS = {
     "centre_height": positive(1e-3, "m", "of the centre of mass; the balance is that of a flat vehicle"),
     "friction": positive(0.7, "-", "mu of the tracks on the ground"),
     "shear_displacement_modulus": positive(0.05, "m", "K"),
-    "speed": positive(0.1, "m/s", "of the hull's middle; the balance is that of slow turns"),
+    "speed": positive(0.3, "m/s", "of the hull's middle; the balance is that of slow turns"),
     "step": STEP,
 }
 
