@@ -35,7 +35,7 @@ PARAMETERS = {
     "ground": Parameter("rigid", "-", "of the slope", choices=("rigid", "soil")),
     "friction": positive(0.7, "-", "of the tracks, on rigid ground"),
     **VEHICLE,
-    "centre_height": positive(0.05, "m", "of the centre of mass; the closed forms are those of uniform pressure"),
+    "centre_height": positive(1e-3, "m", "of the centre of mass; the closed forms are those of uniform pressure"),
     **TRACK_SOIL,
     "speed": positive(0.2, "m/s", "of the belts on the way up"),
     "cell_size": Parameter(0.03, "m", "spacing of the soil's cells", minimum=0.001, maximum=0.1),
@@ -43,10 +43,14 @@ PARAMETERS = {
 }
 
 _UNITS = {"slope": "rad", "holds": "-", "creep_speed": "m/s", "slip": "-", "limit_slope": "rad"}
+# Stiffness of the shoes on rigid ground [N/m3].
+_STIFFNESS = 1e9
 # The vehicle stands for so long, and is then watched for so long [s]; it holds below this speed [m/s].
-_STANDING, _WATCHED, _CREEP = 3.0, 2.0, 1e-5
+_STANDING, _WATCHED, _CREEP = 10.0, 2.0, 1e-5
 # Lengths of the contact that the belts run until the climb is steady, and while it is measured.
 _SETTLING, _MEASURING = 3.0, 1.0
+# Slip below which the closed forms give none.
+_LEAST_SLIP = 1e-9
 # Time in which the belts come to their speed [s].
 _START = 2.0
 
@@ -84,6 +88,7 @@ def _on_slope(parameters: Mapping[str, Any], slope: float) -> Simulation:
         World(ground=ground, spawn=spawn),
         friction=parameters["friction"],
         shear=parameters["shear_displacement_modulus"],
+        stiffness=_STIFFNESS,
     )
 
 
@@ -112,20 +117,31 @@ def _slip(simulation: Simulation, parameters: Mapping[str, Any], slope: float) -
 
 
 def _pull(parameters: Mapping[str, Any], slope: float, slip: float) -> float:
-    """Drawbar pull of both tracks less the downhill force, by the closed forms of uniform pressure [N]."""
+    """Drawbar pull of both tracks less the downhill force, by the closed forms of uniform pressure [N].
+
+    On soil shoes enter on the arc of the front and are sheared by then: a shoe at the angle a above the bottom slides
+    back by V (1 - (1 - i) cos a) (Wong).
+    """
     normal, down = parameters["weight"] * math.cos(slope), parameters["weight"] * math.sin(slope)
+    length, modulus = parameters["contact_length"], parameters["shear_displacement_modulus"]
+    strength, resistance, before = parameters["friction"] * normal, 0.0, 0.0
     if parameters["ground"] == "soil":
-        row = ShoeRow(0.5 * normal, parameters["contact_length"], parameters["width"], parameters["shoes"], 0, 0.0)
-        return 2.0 * closed_form(row, read_track_soil(parameters), slip).drawbar_pull - down
-    way = slip * parameters["contact_length"] / parameters["shear_displacement_modulus"]
-    return parameters["friction"] * normal * (1.0 + math.expm1(-way) / way) - down
+        soil = read_track_soil(parameters)
+        row = ShoeRow(0.5 * normal, length, parameters["width"], parameters["shoes"], 0, 0.0)
+        pull = closed_form(row, soil, slip)
+        strength = 2.0 * length * parameters["width"] * soil.cohesion + normal * math.tan(soil.friction_angle)
+        resistance = 2.0 * pull.resistance
+        enters = math.acos(max(1.0 - pull.sinkage / parameters["radius"], 0.0))
+        before = parameters["radius"] * (enters - (1.0 - slip) * math.sin(enters))
+    way = slip * length / modulus
+    return strength * (1.0 + math.exp(-before / modulus) * math.expm1(-way) / way) - resistance - down
 
 
 def closed_slip(parameters: Mapping[str, Any], slope: float) -> float:
     """Slip at which the closed forms carry the vehicle up [-]; 1 where none does."""
     if _pull(parameters, slope, 1.0) <= 0.0:
         return 1.0
-    low = 1e-9
+    low = _LEAST_SLIP
     return 0.0 if _pull(parameters, slope, low) >= 0.0 else brentq(lambda slip: _pull(parameters, slope, slip), low, 1.0)
 
 

@@ -132,7 +132,7 @@ def plot(
     """
     panel, statics = figure.subplots(1, 2)
     heights, climbed = np.array(result["step_height"]), np.array(result["climbed"])
-    friction = np.linspace(0.3, 1.5, 41) * min(parameters["ground_friction"], parameters["step_friction"])
+    friction = np.linspace(0.3, 1.5, 13) * min(parameters["ground_friction"], parameters["step_friction"])
     limits = [limit_height(_climber({**parameters, "ground_friction": f, "step_friction": f})) for f in friction]
     panel.plot(friction, limits, ":", color="grey", label="statics, one friction")
     own = np.full(len(heights), min(parameters["ground_friction"], parameters["step_friction"]))

@@ -122,7 +122,7 @@ def plot(
         reference: columns radius_m, belt_force_N, centre_shift_m of a reference curve, where present.
     """
     asked = np.array(parameters["radius"])
-    radii = np.geomspace(asked.min(), max(asked.max(), 1.1 * asked.min()), 25).tolist()
+    radii = np.geomspace(asked.min(), max(asked.max(), 1.1 * asked.min()), 9).tolist()
     curve = _balance({**parameters, "radius": radii})
     force, shift, radius = figure.subplots(1, 3)
     force.plot(radii, curve["belt_force_outer"], "-", color="grey", label="balance")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 # Pitch angles of a climb that are examined; steps of the search for the limit height, and its precision, by the radius.
-_POSES = 400
+_POSES = 200
 _SEARCH, _PRECISION = 0.05, 1e-6
 
 
