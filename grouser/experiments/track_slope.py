@@ -141,8 +141,9 @@ def closed_slip(parameters: Mapping[str, Any], slope: float) -> float:
     """Slip at which the closed forms carry the vehicle up [-]; 1 where none does."""
     if _pull(parameters, slope, 1.0) <= 0.0:
         return 1.0
-    low = _LEAST_SLIP
-    return 0.0 if _pull(parameters, slope, low) >= 0.0 else brentq(lambda slip: _pull(parameters, slope, slip), low, 1.0)
+    if _pull(parameters, slope, _LEAST_SLIP) >= 0.0:
+        return 0.0
+    return brentq(lambda slip: _pull(parameters, slope, slip), _LEAST_SLIP, 1.0)
 
 
 def _limit_slope(parameters: Mapping[str, Any]) -> float:

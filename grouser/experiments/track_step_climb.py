@@ -11,7 +11,6 @@ import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.tracked_vehicle import STEP, VEHICLE, drive, make_tracked_vehicle, standing
-from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.data.world import Ground, Obstacle, World

@@ -138,6 +138,8 @@ def plot(
     titles = ("belt force [N]", "shift s₀ [m]", "driven radius beyond that of the balance [%]")
     for panel, title in zip((force, shift, radius), titles, strict=True):
         panel.set_xscale("log")
+        panel.set_xticks(asked, [f"{value:g}" for value in asked])
+        panel.minorticks_off()
         panel.set_xlabel("radius [m]")
         panel.set_ylabel(title)
         panel.grid(alpha=0.3)

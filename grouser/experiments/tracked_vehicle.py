@@ -66,8 +66,7 @@ def make_tracked_vehicle(parameters: Mapping[str, Any], world: World, **argument
         "pretension": EVEN,
     }
     texts = {name: repr(value) for name, value in (given | arguments).items()}
-    simulation = Simulation(load_machine(machine_file("tracked_vehicle"), texts), world, step=parameters["step"])
-    return simulation
+    return Simulation(load_machine(machine_file("tracked_vehicle"), texts), world, step=parameters["step"])
 
 
 def drive(simulation: Simulation, left: float, right: float, duration: float) -> None:
@@ -86,7 +85,7 @@ def drive(simulation: Simulation, left: float, right: float, duration: float) ->
 
 
 def standing(simulation: Simulation) -> tuple[np.ndarray, float, float]:
-    """Place of the vehicle's root link [m], the angle by which its front is raised [rad], and the cosine of its tilt."""
+    """Place of the vehicle's root link [m], the angle by which its front is raised [rad], cosine of its tilt."""
     place, quaternion = simulation.link_pose("base_link")
     x, y, z, w = quaternion
     ahead_up, up_up = 2.0 * (x * z - y * w), 1.0 - 2.0 * (x * x + y * y)

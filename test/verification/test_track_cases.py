@@ -1,6 +1,7 @@
-"""Tracked vehicles where tracks have it hard: rocks, ice beside clay, gaps, tipping, reversing, contact with machines."""
+"""Tracked vehicles where tracks have it hard: rocks, ice beside clay, gaps, tipping, reversing, other machines."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from tracked_vehicle import RADIUS, tracked_vehicle
 from grouser import Member, Simulation, World, combine, load_soil
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Sphere
-from grouser.physics.description.data.soil import SoilGround
+from grouser.physics.description.data.soil import SoilGround, Validity
 from grouser.physics.description.data.world import Ground, Obstacle
 
 GRAVITY = 9.81
@@ -60,13 +61,13 @@ def test_vehicle_that_reverses_downhill_under_its_load_follows_its_belts():
     for way in (1.0, -1.0):
         drive(simulation, 0.4 * way, 0.4 * way, 2.5)
         speed, pull = 0.0, 0.0
-        for _ in range(50):
-            simulation.step(10)
-            speed += simulation.track["left"].speed / 50
-            pull += sum(track.drawbar_pull for track in simulation.track.values()) / 50
-        # it slips down, whichever way it drives, and its tracks push uphill
+        for _ in range(200):
+            simulation.step(5)
+            speed += simulation.track["left"].speed / 200
+            pull += sum(track.drawbar_pull for track in simulation.track.values()) / 200
+        # it slips down, whichever way it drives, and its tracks push uphill; 3 %: four shoes and a half come and go
         assert -0.02 < speed - 0.4 * way < 0.0
-        assert pull == pytest.approx(WEIGHT * math.sin(math.radians(15.0)), rel=0.02)
+        assert pull == pytest.approx(WEIGHT * math.sin(math.radians(15.0)), rel=0.03)
     assert simulation.diagnostics.unsettled_steps == 0
 
 
@@ -87,11 +88,14 @@ def test_track_on_ice_and_track_on_clay_turn_the_vehicle_towards_the_ice():
     ground = Ground(friction=0.02, soil=clay)
     simulation = Simulation(tracked_vehicle(**VEHICLE), World(ground=ground))
     simulation.step(1000)
-    drive(simulation, 0.3, 0.3, 3.0)
-    left, right = simulation.track["left"], simulation.track["right"]
-    assert abs(left.thrust) < 0.021 * WEIGHT
-    assert right.sinkage > 1e-3
-    assert right.thrust > 5.0 * abs(left.thrust)
+    most = {"left": 0.0, "right": 0.0}
+    for _ in range(100):
+        drive(simulation, 0.3, 0.3, 0.03)
+        most = {name: max(pull, simulation.track[name].thrust) for name, pull in most.items()}
+    assert simulation.track["right"].sinkage > 1e-3
+    # at the start the ice gives no more than its friction, the clay more than that
+    assert most["left"] < 0.02 * WEIGHT
+    assert most["right"] > 2.0 * most["left"]
     assert heading(simulation) > 0.02
     assert np.all(np.isfinite(simulation.state.v))
 
@@ -135,16 +139,28 @@ def test_vehicle_bridges_a_gap_of_less_than_half_its_length(gap, falls):
         assert simulation.link_pose("base")[0][2] == pytest.approx(top, abs=0.02)
 
 
-@pytest.mark.parametrize(("share", "tips"), [(0.95, False), (1.05, True)])
-def test_vehicle_tips_over_its_rear_where_its_centre_of_mass_says(share, tips):
-    """A centre of mass 1.6 m high over tracks of 1.2 m between the axes: it is behind the rear axis from 20.6 degrees."""
-    limit = math.degrees(math.atan(0.6 / 1.6))
-    machine = tracked_vehicle(length=1.2, height=1.6, friction=0.9, shear=5e-3, stiffness=1e9, damping=1e9)
-    simulation = Simulation(machine, uphill(share * limit, friction=0.9))
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_vehicle_tips_over_the_end_of_its_tracks_where_its_centre_of_mass_says(way):
+    """A load moves out slowly; the centre of mass of all is over the axis of the end wheel when it tips: 2 %."""
+    load = (
+        '<link name="load"><inertial><mass value="1500"/><inertia ixx="50" iyy="50" izz="50" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="boom" type="prismatic"><parent link="base"/><child link="load"/>'
+        '<origin xyz="0 0 0.3"/><axis xyz="1 0 0"/><limit lower="-3" upper="3" effort="1e6" velocity="10"/></joint>'
+    )
+    drives = '<servo_drive joint="boom" mode="velocity" damping="1e8"/>'
+    # shoes of 21 mm: it stands on the last one
+    machine = tracked_vehicle(**VEHICLE, shoes=200, stiffness=1e9, damping=1e9, links=load, extra=drives)
+    simulation = Simulation(machine, World(), step=0.002)
+    simulation.command["boom"] = 0.2 * way
     simulation.step(4000)
-    x, y, _, _ = simulation.link_pose("base")[1]
-    # cosine of its tilt; it turns right over
-    assert (1.0 - 2.0 * (x * x + y * y) < 0.5) == tips
+    # slowly: it takes a second to tip, and then turns about points farther out on the arc of its belts
+    simulation.command["boom"] = 0.02 * way
+    while abs(pitch(simulation)) < math.radians(0.5) and simulation.time < 25.0:
+        simulation.step(10)
+    vehicle = WEIGHT / GRAVITY
+    # the sprockets, 10 kg, are at the rear end
+    centre = (1500.0 * simulation.joint_position["boom"] - 10.0 * 0.75) / (vehicle + 1500.0)
+    assert centre == pytest.approx(0.75 * way, rel=0.02)
 
 
 def test_belt_that_runs_against_another_machine_lifts_it_by_its_friction():
@@ -188,6 +204,16 @@ def test_belt_drags_the_machines_own_blade_that_is_pressed_against_it():
     assert force[2] == pytest.approx(pressed, rel=0.02)
     # the upper run goes ahead, twice as fast as the machine
     assert force[0] == pytest.approx(0.3 * pressed, rel=0.02)
+
+
+def test_soil_under_tracks_beyond_its_validity_is_warned_of_once():
+    sand = replace(load_soil("dry_sand"), validity=Validity(width=(0.3, 0.6), pressure=1e4))
+    simulation = Simulation(tracked_vehicle(**VEHICLE), World(ground=Ground(soil=SoilGround((sand,)))))
+    assert any("for widths of 0.3 to 0.6 m, not 0.25 m" in warning for warning in simulation.warnings)
+    with pytest.warns(RuntimeWarning, match="for pressures up to 10000 Pa, not") as warned:
+        simulation.step(200)
+        simulation.step(200)
+    assert len(warned) == 1
 
 
 @pytest.mark.parametrize(("name", "link"), [("excavator", "base_link"), ("demolition_robot", "base_link")])

@@ -115,7 +115,7 @@ def _step_contact(vehicle: Climber, height: float, pitch: float) -> tuple[np.nda
     above = axle[1] - height
     if above <= 0.0:
         # the front's circle meets the face of the step
-        return axle + [radius, 0.0], np.array([-1.0, 0.0])
+        return axle + np.array([radius, 0.0]), np.array([-1.0, 0.0])
     if above <= radius * c:
         normal = np.array([-math.sqrt(max(radius**2 - above**2, 0.0)), above]) / radius
         return axle - radius * normal, normal
