@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments import skid_steer_moment
-from grouser.experiments.protocol import Parameter, Result, complete_parameters, positive
+from grouser import experiments
+from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.tracked_vehicle import STEP, VEHICLE, drive, make_tracked_vehicle
 from grouser.physics.description.data.world import Ground, World
 
@@ -70,7 +70,7 @@ def run(**parameters: Any) -> Result:
 
 def _balance(parameters: Mapping[str, Any]) -> Result:
     given = {name: parameters[name] for name in (*_SHARED, "friction", "shear_displacement_modulus", "radius")}
-    return skid_steer_moment.run(**complete_parameters(skid_steer_moment, {**given, "direction": "state"}))
+    return experiments.run("skid_steer_moment", **given, direction="state")
 
 
 def _turn(parameters: Mapping[str, Any], radius: float, inner: float, outer: float) -> dict[str, float]:
