@@ -15,6 +15,7 @@ from grouser.catalogue import machine_file
 from grouser.commands import bridge_inspection
 from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.commands.machine_options import add_base, add_packages, read_arguments
+from grouser.commands.running_gear_inspection import running_gear_facts, running_gear_lines
 from grouser.commands.sensor_inspection import sensor_facts, sensor_lines
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine
@@ -171,6 +172,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         "loop_joints": [_loop_facts(loop) for loop in machine.loop_joints],
         "compliant_joints": [_plain(compliance) for compliance in machine.compliant_joints],
         "flexible_links": [_plain(link) for link in machine.flexible_links],
+        **running_gear_facts(machine),
         "sensors": sensor_facts(machine),
         "integrator": machine.integrator.method,
         "step": step,
@@ -208,6 +210,7 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from _tree_lines(machine, facts)
     yield from _hydraulic_lines(facts)
+    yield from running_gear_lines(facts)
     yield from _elastic_lines(facts)
     yield from sensor_lines(machine)
     if facts["drives"]:

@@ -35,6 +35,10 @@ NAMES: tuple[str, ...] = (
     "stick_slip_one_mass",
     "stick_slip_two_mass",
     "track_drawbar_pull",
+    "track_multi_pass",
+    "track_slope",
+    "track_step_climb",
+    "track_turn",
     "wheel_soil_bin",
     "wheel_stress",
 )

@@ -249,6 +249,7 @@ def test_demolition_robot_program_moves_every_function_without_tipping(machine, 
     assert ended.max() < 0.05
     assert simulation.joint_position["boom"] == pytest.approx(stroke_ends(machine, "boom")[1], abs=1e-3)
     assert residual < 1e-3
+    assert simulation.diagnostics.unsettled_steps == 0
 
 
 @pytest.mark.parametrize("moment", [2.0, 5.0, 15.0, 26.8])
