@@ -12,14 +12,13 @@ from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
 from grouser.physics.soil.laws import pressure_stiffness
 from grouser.physics.soil.wheels import Wheels
+from grouser.physics.tracks.pads import PADS
 
-# A shoe is two pads, its left and its right half.
-PADS = 2
 # Rows of `TrackWorkspace.touch`: position from the body's origin [m] and unit normal towards the track, world axes;
 # velocity of the pad per speed of the belt, world axes; depth below the ground's level [m]; by how much the belt gives
-# way per pressure [m/Pa]; place on the path [m]; 1 for the left half of a shoe, -1 for the right one.
-X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, PLACE, HALF = range(13)
-TOUCH = 13
+# way per pressure [m/Pa]; place on the path [m].
+X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, PLACE = range(12)
+TOUCH = 12
 # Velocity of a body's origin and angular velocity, and speed of the belt.
 MOTION = 7
 # Measured quantities of a track; columns of `TrackWorkspace.figure`. Speeds are those of the middle of the belt.
@@ -116,7 +115,7 @@ class TrackWorkspace(NamedTuple):
         frame: ahead, to the left and up of the track's plane, world axes, (tracks, 3, 3).
         listed: number of pads of each track that touch, or may within the step, (tracks,).
         pad: number of each of them among the track's pads, (tracks, most pads).
-        touch: X to HALF of each, (tracks, TOUCH, most pads).
+        touch: X to PLACE of each, (tracks, TOUCH, most pads).
         soil, cell: soil under each, -1 for rigid ground, and index of its cell, (tracks, most pads).
         motion, end_motion: of each track, at the start and at the end of the step, (tracks, MOTION) and (MOTION,).
         wrench: force [N], moment about the body's origin [N m], and force along the belt [N], world axes, (tracks,
