@@ -408,6 +408,7 @@ def test_excavator_program_moves_every_function(machine, program, standing):
     assert np.linalg.norm(simulation.base_pose()[0]) < 5e-3
     # A cycle ends where the one before it ended: at the stops, and the boom within the accuracy of timing.
     assert np.abs(rounds[1] - rounds[0]).max() < 5e-3
+    assert simulation.diagnostics.unsettled_steps == 0
 
 
 def test_excavator_lifts_its_front_with_its_blade(standing):
