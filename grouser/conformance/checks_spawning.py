@@ -61,13 +61,14 @@ def _check_guest(subject: Subject, section: Section, root: str) -> None:
     if moving is None:
         section.skip("frames of the spawned", f"below {_GUEST}/", "no transforms received")
         return
-    frame, tree = f"{_GUEST}/{root}", Tree()
+    frame, tree, read = f"{_GUEST}/{root}", Tree(), 0
 
     def connected() -> bool:
-        tree.parents.clear()
-        for message in moving.recording.messages:
+        nonlocal read
+        for message in moving.recording.messages[read:]:
             for transform in message.transforms:
                 tree.parents.setdefault(transform.child_frame_id, set()).add(transform.header.frame_id)
+        read = len(moving.recording.messages)
         return frame in tree.parents
 
     subject.client.until(connected, _ARRIVAL)
