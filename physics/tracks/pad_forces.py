@@ -27,7 +27,6 @@ from grouser.physics.tracks.belts import (
     GIVE,
     GROUND_SPEED,
     HALF,
-    MOTION,
     NORMAL,
     NORMAL_X,
     NORMAL_Y,
@@ -51,16 +50,21 @@ from grouser.physics.tracks.belts import (
     Z,
 )
 from grouser.physics.tracks.pad_laws import passive_pressure, rigid_pressure, sheared, soil_pressure
+from grouser.physics.tracks.suspension import bear_force, borne_speed, is_sprung
 
 
 @inlined
-def _velocity(touch, n, motion):
+def _velocity(work: TrackWorkspace, t, n, motion, sprung):
     """Velocity of a pad: along its normal, tangential (three), and size of the tangential one [m/s]."""
+    touch = work.touch[t]
     x, y, z, belt = touch[X, n], touch[Y, n], touch[Z, n], motion[6]
     nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
     ux = motion[0] + motion[4] * z - motion[5] * y + belt * touch[BELT_X, n]
     uy = motion[1] + motion[5] * x - motion[3] * z + belt * touch[BELT_Y, n]
     uz = motion[2] + motion[3] * y - motion[4] * x + belt * touch[BELT_Z, n]
+    if sprung:
+        bx, by, bz = borne_speed(work, t, n, motion)
+        ux, uy, uz = ux + bx, uy + by, uz + bz
     along = ux * nx + uy * ny + uz * nz
     ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
     return along, ux, uy, uz, math.sqrt(ux * ux + uy * uy + uz * uz)
@@ -163,16 +167,17 @@ def measure_pad_forces(
         work: with the listed pads; `wrench` and `slope` are filled.
     """
     touch, motion, wrench, slope = work.touch[t], work.motion[t], work.wrench[t], work.slope[t]
-    for k in range(MOTION):
+    for k in range(tracks.wheels.rows[t]):
         wrench[k] = 0.0
         for m in range(k + 1):
             slope[k, m] = 0.0
+    sprung = is_sprung(tracks, t)
     frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
     for n in range(work.listed[t]):
         nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
-        along, ux, uy, uz, speed = _velocity(touch, n, motion)
+        along, ux, uy, uz, speed = _velocity(work, t, n, motion, sprung)
         k = work.soil[t, n]
         steep = 1.0 if k < 0 else max(nz, STEEPEST)
         pressure, growth, _, _ = _press(tracks, t, soils, n, -along / steep, step, soil.soil_cell, work)
@@ -200,17 +205,15 @@ def measure_pad_forces(
         if speed > 0.0:
             ux, uy, uz = ux / speed, uy / speed, uz / speed
         more, side = area * growth / steep - across, pushed * fading
-        _add_slope(
-            touch,
-            n,
-            across + more * nx * nx - less * ux * ux + side * lx * lx,
-            more * ny * nx - less * uy * ux + side * ly * lx,
-            across + more * ny * ny - less * uy * uy + side * ly * ly,
-            more * nz * nx - less * uz * ux + side * lz * lx,
-            more * nz * ny - less * uz * uy + side * lz * ly,
-            across + more * nz * nz - less * uz * uz + side * lz * lz,
-            slope,
-        )
+        xx = across + more * nx * nx - less * ux * ux + side * lx * lx
+        yx = more * ny * nx - less * uy * ux + side * ly * lx
+        yy = across + more * ny * ny - less * uy * uy + side * ly * ly
+        zx = more * nz * nx - less * uz * ux + side * lz * lx
+        zy = more * nz * ny - less * uz * uy + side * lz * ly
+        zz = across + more * nz * nz - less * uz * uz + side * lz * lz
+        _add_slope(touch, n, xx, yx, yy, zx, zy, zz, slope)
+        if sprung:
+            bear_force(work, t, n, fx, fy, fz, xx, yx, yy, zx, zy, zz)
 
 
 @kernel
@@ -249,7 +252,9 @@ def commit_pads(
     lead = step + shear_lead(belt, ahead, aside)
     first, pads = tracks.pad_start[t], tracks.pad_start[t + 1] - tracks.pad_start[t]
     segments = tracks.segment_start[t + 1] - 1
-    total = tracks.start[segments] + tracks.length[segments]
+    total, sprung = work.path.start[segments] + work.path.length[segments], is_sprung(tracks, t)
+    kept = tracks.tensioner[t] - tracks.sprocket[t]
+    kept -= tracks.wheels.nominal[t] * math.floor(kept / tracks.wheels.nominal[t])
     cleared, taken, touching = 0, 0.0, 0
     for n in range(work.listed[t]):
         for pad in range(cleared, work.pad[t, n]):
@@ -257,7 +262,7 @@ def commit_pads(
         pad = first + work.pad[t, n]
         cleared = work.pad[t, n] + 1
         nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
-        along, ux, uy, uz, speed = _velocity(touch, n, motion)
+        along, ux, uy, uz, speed = _velocity(work, t, n, motion, sprung)
         k = work.soil[t, n]
         steep = 1.0 if k < 0 else max(nz, STEEPEST)
         pressure, _, sinkage, load = _press(tracks, t, soils, n, -along / steep, step, soil.soil_cell, work)
@@ -287,7 +292,13 @@ def commit_pads(
         fx, fy, fz = px + tx, py + ty, pz + tz
         pulled = touch[BELT_X, n] * fx + touch[BELT_Y, n] * fy + touch[BELT_Z, n] * fz
         beyond = touch[PLACE, n] - tracks.sprocket[t]
-        taken += pulled * (1.0 - (beyond - total * math.floor(beyond / total)) / total)
+        beyond -= total * math.floor(beyond / total)
+        # the tension leaving the sprocket is above that at rest by the pulls up to the tensioner; without one by their
+        # mean over the belt
+        if math.isnan(kept):
+            taken += pulled * (1.0 - beyond / total)
+        elif beyond < kept:
+            taken += pulled
         figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
         figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
     for pad in range(cleared, pads):
@@ -308,9 +319,8 @@ def commit_pads(
     figure[GROUND_SPEED] = vx * frame[0, 0] + vy * frame[0, 1] + vz * frame[0, 2]
     figure[SIDE_SPEED] = vx * frame[1, 0] + vy * frame[1, 1] + vz * frame[1, 2]
     figure[YAW_RATE] = motion[3] * frame[2, 0] + motion[4] * frame[2, 1] + motion[5] * frame[2, 2]
-    # the pull of the ground along the belt is the difference of the tensions at the sprocket; their mean over the
-    # belt is that at rest
-    leaving = tracks.pretension[t] + taken
+    # the pull of the ground along the belt is the difference of the tensions at the sprocket
+    leaving = (work.wheels.tension[t] if sprung else tracks.pretension[t]) + taken
     arriving = leaving - wrench[6]
     figure[TIGHT], figure[SLACK] = max(leaving, arriving), min(leaving, arriving)
 

@@ -24,6 +24,7 @@ from grouser.physics.tracks.belts import (
     Y,
     Z,
 )
+from grouser.physics.tracks.suspension import bear, is_sprung
 
 if TYPE_CHECKING:
     from grouser.physics.multibody.kinematics import Kinematics
@@ -78,8 +79,10 @@ def find_pads(
     work.listed[t] = 0
     frame, motion = work.frame[t], work.motion[t]
     px, py, pz = work.plane[t, 0], work.plane[t, 1], work.plane[t, 2]
-    reach = tracks.middle[t, 2]
-    speed = math.sqrt(motion[0] ** 2 + motion[1] ** 2 + motion[2] ** 2) + abs(motion[6])
+    reach = tracks.middle[t, 2] + work.wheels.moved[t]
+    speed = math.sqrt(motion[0] ** 2 + motion[1] ** 2 + motion[2] ** 2)
+    for k in range(6, tracks.wheels.rows[t]):
+        speed += abs(motion[k])
     speed += (2.0 * reach + math.sqrt(px * px + py * py + pz * pz)) * math.sqrt(
         motion[3] ** 2 + motion[4] ** 2 + motion[5] ** 2
     )
@@ -91,22 +94,23 @@ def find_pads(
     origin = kinematics.origin
     if _clearance(terrain, origin[0] + x, origin[1] + y, origin[2] + z) > reach + margin:
         return
-    first, end = tracks.segment_start[t], tracks.segment_start[t + 1]
-    total = tracks.start[end - 1] + tracks.length[end - 1]
-    pitch, shoes = tracks.pitch[t], (tracks.pad_start[t + 1] - tracks.pad_start[t]) // PADS
-    path = tracks.scale[t] * position + 0.5 * pitch
-    at = path - total * math.floor(path / total)
-    segment, quarter = first, 0.25 * tracks.width[t]
-    while segment < end - 1 and at >= tracks.start[segment + 1]:
+    first, end, path = tracks.segment_start[t], tracks.segment_start[t + 1], work.path
+    total = path.start[end - 1] + path.length[end - 1]
+    shoes = (tracks.pad_start[t + 1] - tracks.pad_start[t]) // PADS
+    pitch = total / shoes
+    turns = tracks.scale[t] * position / tracks.wheels.nominal[t] + 0.5 / shoes
+    at = total * (turns - math.floor(turns))
+    segment, quarter, sprung = first, 0.25 * tracks.width[t], is_sprung(tracks, t)
+    while segment < end - 1 and at >= path.start[segment + 1]:
         segment += 1
     lowest = 0.5 * tracks.width[t] * _steepness(terrain, frame[1, 0], frame[1, 1], frame[1, 2])
     for shoe in range(shoes):
         # ahead and up of the face, its tangent, speed of the face over that of the belt, how far the belt gives way
-        into, radius = at - tracks.start[segment], tracks.radius[segment]
-        tx, tz = tracks.direction[segment, 0], tracks.direction[segment, 1]
-        ahead, above = tracks.point[segment, 0], tracks.point[segment, 1]
+        into, radius = at - path.start[segment], path.radius[segment]
+        tx, tz = path.direction[segment, 0], path.direction[segment, 1]
+        ahead, above = path.point[segment, 0], path.point[segment, 1]
         faster, give = 1.0, 0.0
-        if radius > 0.0:
+        if radius != 0.0:
             c, s = math.cos(into / radius), math.sin(into / radius)
             # the path turns from the tangent away from the outward normal (-tz, tx)
             ahead += radius * (s * tx + (1.0 - c) * tz)
@@ -116,7 +120,10 @@ def find_pads(
         else:
             ahead += into * tx
             above += into * tz
-            give = tracks.width[t] * into * (tracks.length[segment] - into) / (2.0 * tracks.pretension[t])
+        if radius <= 0.0:
+            # a wheel stands on all of a shoe
+            before, behind = max(into - 0.5 * pitch, 0.0), max(path.length[segment] - into - 0.5 * pitch, 0.0)
+            give = tracks.width[t] * before * behind / (2.0 * tracks.pretension[t])
         ahead -= tracks.thickness[t] * tz
         above += tracks.thickness[t] * tx
         x = px + ahead * frame[0, 0] + above * frame[2, 0]
@@ -151,13 +158,15 @@ def find_pads(
                     touch[X, n], touch[Y, n], touch[Z, n] = x + dx, y + dy, z + dz
                     touch[BELT_X, n], touch[BELT_Y, n], touch[BELT_Z, n] = bx, by, bz
                     touch[GIVE, n], touch[PLACE, n], touch[HALF, n] = give, at, side
+                    if sprung:
+                        bear(tracks, t, segment, into, -tz, tx, n, work)
                     work.pad[t, n] = PADS * shoe + half
                     work.listed[t] = n + 1
         at += pitch
         if at >= total:
             at -= total
             segment = first
-        while segment < end - 1 and at >= tracks.start[segment + 1]:
+        while segment < end - 1 and at >= path.start[segment + 1]:
             segment += 1
 
 
