@@ -132,7 +132,7 @@ def commit_tracks(
 
 @inlined
 def _hold_belt(tracks: Tracks, t, slipped, state: "State", work: TrackWorkspace):
-    """Lets a belt jump or be thrown whose load is past its limit, and the teeth hold it again where they have passed one.
+    """Lets a belt jump or be thrown whose load is past its limit, and the teeth hold it again when one has passed.
 
     Args:
         tracks, t: the track.

@@ -328,7 +328,7 @@ def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction
 def test_demolition_robot_turns_left_with_its_right_tracks(on_tracks):
     simulation = on_tracks()
     simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
-    simulation.step(3000)
+    simulation.step(1200)
     _, _, z, w = simulation.base_pose()[1]
     turned = 2 * math.atan2(z, w)
     rolled = max(abs(simulation.joint_position[name]) for name in SPROCKETS) * TRACK_RADIUS

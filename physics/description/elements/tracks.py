@@ -129,7 +129,7 @@ TRACK = ElementKind(
         positive(
             "throw_force",
             "N",
-            "greatest force of the ground from the side under which the belt stays on its wheels: beyond it the belt is off",
+            "greatest force of the ground from the side under which the belt stays on its wheels",
             default=math.inf,
         ),
         positive("stiffness", "N/m3", "of the pads on rigid ground, per area", default=1e8),
