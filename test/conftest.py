@@ -1,5 +1,6 @@
 """What all tests share: ROS 2 on the loopback interface, in a domain of this process alone."""
 
+import atexit
 import fcntl
 import gc
 import os
@@ -39,6 +40,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 # Before any test module imports rclpy: the middleware reads these once.
 _domain, _domain_lock = _reserve_domain()
+atexit.register(_domain_lock.close)
 os.environ["ROS_DOMAIN_ID"] = str(_domain)
 for _variable in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"):  # Fast DDS 2 (Jazzy) and 3
     os.environ[_variable] = str(ROOT / "config" / "fastdds_loopback.xml")

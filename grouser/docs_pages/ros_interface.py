@@ -54,6 +54,7 @@ NODES = {
 }
 # Worlds with and without soil.
 WORLDS = ("flat", "sand")
+_TIP_PATTERN = "excavator_tip"  # with which the operator hears the machine
 _NAMESPACE = "/robot"
 _EVERY_LOGGER = ""
 _HEADINGS = {
@@ -248,6 +249,8 @@ def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, 
         yield from ({name: choice} for choice in one.choices if choice != one.default)
     if "enable_stamped_cmd_vel" in declarations:
         yield from ({"enable_stamped_cmd_vel": stamped} for stamped in (False, True))
+    if "pattern" in declarations:
+        yield {"pattern": _TIP_PATTERN}
 
 
 def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Endpoints:

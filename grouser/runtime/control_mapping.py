@@ -1,7 +1,7 @@
 """Control mapping: which axis or buttons of a joystick command which actuator, and how."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grouser.physics.base.errors import ParameterError
@@ -15,11 +15,12 @@ class Lever:
     """One direction of a stick, or two buttons, that move one actuator.
 
     Attributes:
-        kind: of the actuator: ``valve``, ``velocity`` or ``effort`` of a joint, or ``twist``.
-        actuator: name of a valve or of a joint, or of a part of the twist: ``x``, ``y``, ``yaw`` or ``curvature``.
+        kind: of the actuator: ``valve``, ``velocity`` or ``effort`` of a joint, ``twist``, or ``tip``.
+        actuator: name of a valve or of a joint, of a part of the twist, ``x``, ``y``, ``yaw`` or ``curvature``, or of
+            the tip's velocity, ``reach``, ``height`` or ``attitude``.
         scale: command at full deflection: spool command in [-1, 1], rad/s or m/s, N m or N; of a twist m/s, rad/s, or
-            yaw rate divided by forward speed [1/m]. Its sign is that of the positive end, which in ROS is left and
-            forward.
+            yaw rate divided by forward speed [1/m]; of a tip m/s, of its attitude rad/s. Its sign is that of the
+            positive end, which in ROS is left and forward.
         axis: number of the axis; None for a lever made of buttons.
         buttons: numbers of the buttons for full deflection to the negative and to the positive end.
         dead_band: deflection below which the lever is in neutral, in [0, 1).
@@ -53,6 +54,39 @@ class Lever:
 
 
 @dataclass(frozen=True)
+class TipFunction:
+    """A cylinder that moves a tip.
+
+    Attributes:
+        cylinder: its name.
+        extending, retracting: its speed at full spool [m/s].
+    """
+
+    cylinder: str
+    extending: float
+    retracting: float
+
+
+@dataclass(frozen=True)
+class TipControl:
+    """The tip of a tool, commanded by its velocity in the vertical plane of the arm.
+
+    Attributes:
+        machine: path of its file, or the name of one that comes with grouser.
+        frame: link whose x-z plane the tip moves in: ``reach`` along x, ``height`` along z, ``attitude`` about -y.
+        link: that carries the tip.
+        point: the tip in the frame of `link` [m].
+        functions: valve -> the cylinder that it moves.
+    """
+
+    machine: str
+    frame: str
+    link: str
+    point: tuple[float, float, float]
+    functions: Mapping[str, TipFunction]
+
+
+@dataclass(frozen=True)
 class ControlMapping:
     """Functions of a joystick's levers and buttons: a control pattern such as ISO or SAE.
 
@@ -64,6 +98,7 @@ class ControlMapping:
         speed_ranges: names, and factors of full deflection in (0, 1], ascending; at least one.
         first_range: index of the initial speed range.
         slower_button, faster_button: select the next speed range; None: not mapped.
+        tip: that levers of the kind ``tip`` move; None: none.
     """
 
     levers: tuple[Lever, ...]
@@ -74,6 +109,7 @@ class ControlMapping:
     first_range: int = 0
     slower_button: int | None = None
     faster_button: int | None = None
+    tip: TipControl | None = None
 
     @property
     def control_buttons(self) -> tuple[int, ...]:

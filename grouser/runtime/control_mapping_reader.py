@@ -6,17 +6,20 @@ import yaml
 
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.yaml_reader import Reader, compose
-from grouser.runtime.control_mapping import ControlMapping, Lever
+from grouser.runtime.control_mapping import ControlMapping, Lever, TipControl, TipFunction
 
-_TOP_KEYS = ("dead_man_button", "emergency_stop_button", "speed", "dead_band", "curve", "rate", "levers", "modes")
+_SHAPE_KEYS = ("dead_band", "curve", "rate")
+_TOP_KEYS = ("dead_man_button", "emergency_stop_button", "speed", *_SHAPE_KEYS, "tip", "levers", "modes")
 _SPEED_KEYS = ("slower_button", "faster_button", "ranges", "start")
 _MODE_KEYS = ("button", "levers")
 _INPUTS = ("axis", "buttons")
-_ACTUATORS = ("valve", "joint", "twist")
-_SHAPE_KEYS = ("dead_band", "curve", "rate")
+_ACTUATORS = ("valve", "joint", "twist", "tip")
 _LEVER_KEYS = (*_INPUTS, *_ACTUATORS, "quantity", "scale", *_SHAPE_KEYS)
 _QUANTITIES = ("velocity", "effort")
-_TWISTS = ("x", "y", "yaw", "curvature")
+_PARTS = {"twist": ("x", "y", "yaw", "curvature"), "tip": ("reach", "height", "attitude")}
+_TIP_KEYS = ("machine", "frame", "link", "point", "functions")
+_FUNCTION_KEYS = ("cylinder", "extending", "retracting")
+_SLOWEST, _FASTEST = 1e-4, 10.0  # [m/s] of a cylinder
 _SHAPE_RANGES = {"dead_band": (0.0, 0.9), "curve": (0.0, 10.0), "rate": (0.1, 1000.0)}
 _HIGHEST_INDEX = 63
 _SMALLEST_SPEED = 0.01
@@ -55,11 +58,32 @@ class _PatternReader(Reader):
             dead_man_button=self._index(self.required(nodes, "dead_man_button", root, name), "dead_man_button"),
             emergency_stop_button=None if stop is None else self._index(stop, "emergency_stop_button"),
             modes=tuple(modes),
+            tip=self._tip(nodes["tip"]) if "tip" in nodes else None,
             **(self._speed(nodes["speed"]) if "speed" in nodes else {}),
         )
         self._check_buttons(root, pattern)
         self._check_joints(root, pattern)
+        self._check_tip(root, pattern)
         return pattern
+
+    def _tip(self, node: yaml.Node) -> TipControl:
+        nodes = self.mapping(node, "tip", _TIP_KEYS)
+        machine, frame, link = (
+            self.text(self.required(nodes, key, node, "tip"), key) for key in ("machine", "frame", "link")
+        )
+        functions = {}
+        for valve, entry in self.entries(self.required(nodes, "functions", node, "tip"), "functions"):
+            parts = self.mapping(entry, f"function {valve}", _FUNCTION_KEYS)
+            cylinder, *speeds = (self.required(parts, key, entry, f"function {valve}") for key in _FUNCTION_KEYS)
+            functions[valve] = TipFunction(
+                self.text(cylinder, "cylinder"),
+                *(
+                    self.number(speed, key, _SLOWEST, _FASTEST)
+                    for key, speed in zip(_FUNCTION_KEYS[1:], speeds, strict=True)
+                ),
+            )
+        point = self.vector(self.required(nodes, "point", node, "tip"), "point")
+        return TipControl(machine, frame, link, point, functions)
 
     def _speed(self, node: yaml.Node) -> dict:
         nodes = self.mapping(node, "speed", _SPEED_KEYS)
@@ -90,8 +114,8 @@ class _PatternReader(Reader):
         if target == "joint":
             kind = self.choice(nodes["quantity"], "quantity", _QUANTITIES) if "quantity" in nodes else _QUANTITIES[0]
         name = self.text(nodes[target], target)
-        if target == "twist":
-            self.choice(nodes[target], target, _TWISTS)
+        if target in _PARTS:
+            self.choice(nodes[target], target, _PARTS[target])
         return Lever(
             kind=kind,
             actuator=name,
@@ -146,3 +170,10 @@ class _PatternReader(Reader):
         for lever in pattern.levers:
             if lever.kind in _QUANTITIES and kinds.setdefault(lever.actuator, lever.kind) != lever.kind:
                 raise self.error(root, f"joint {lever.actuator}", "it has two quantities", "keep velocity or effort")
+
+    def _check_tip(self, root: yaml.Node, pattern: ControlMapping) -> None:
+        moved = any(lever.kind == "tip" for lever in pattern.levers)
+        if moved and pattern.tip is None:
+            raise self.error(root, "control pattern", "a lever moves a tip, and there is none", "add tip: {...}")
+        if pattern.tip is not None and not moved:
+            raise self.error(root, "tip", "no lever moves it", "add a lever with tip: reach, height or attitude")

@@ -37,12 +37,14 @@ class Commands:
         velocities: of joints [rad/s or m/s].
         efforts: of joints [N m or N].
         twist: speeds forward and to the left [m/s] and yaw rate [rad/s]; None for a mapping without one.
+        tip: speeds of a tip's reach and height [m/s] and attitude [rad/s]; None for a mapping without one.
     """
 
     valves: dict[str, float]
     velocities: dict[str, float]
     efforts: dict[str, float]
     twist: tuple[float, float, float] | None
+    tip: tuple[float, float, float] | None = None
 
 
 class Operating:
@@ -129,12 +131,14 @@ class Operating:
             return {name: value for (its_kind, name), value in totals.items() if its_kind == kind}
 
         twist = {"x": 0.0, "y": 0.0, "yaw": 0.0, "curvature": 0.0, **of("twist")}
+        tip = {"reach": 0.0, "height": 0.0, "attitude": 0.0, **of("tip")}
         yaw_rate = twist["yaw"] + twist["curvature"] * twist["x"]
         return Commands(
             valves={name: min(max(value, -1.0), 1.0) for name, value in of("valve").items()},
             velocities=of("velocity"),
             efforts=of("effort"),
             twist=(twist["x"], twist["y"], yaw_rate) if of("twist") else None,
+            tip=None if self.pattern.tip is None else (tip["reach"], tip["height"], tip["attitude"]),
         )
 
     def _rest(self) -> None:

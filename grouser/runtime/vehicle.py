@@ -24,6 +24,8 @@ _HALVINGS = 40
 _ROUNDING = 1e-9
 # Below this speed [m/s] a pivot is at rest.
 _STILL = 1e-12
+# Greatest part of a twist [m/s, rad/s]: a larger twist is scaled down to it, which keeps the path.
+_FASTEST = 1e9
 # Steering error [rad] from which on the wheels are not driven.
 _STEERED = 0.7
 # Change of a steering angle [rad] that turns a wheel round, and angle beyond its limits [rad] at which a wheel that has
@@ -196,7 +198,7 @@ class Vehicle:
         joint's limit, so that the path stays the same.
 
         Args:
-            twist: wanted, (3,).
+            twist: wanted, (3,), finite.
             angles: at which the wheels are, (wheels,).
             steering: of the last command.
             interval: until the next command [s].
@@ -204,6 +206,8 @@ class Vehicle:
         Returns:
             The steering, and wheel speeds, (wheels,).
         """
+        twist = np.asarray(twist, dtype=float)
+        twist = twist / max(float(np.max(np.abs(twist))) / _FASTEST, 1.0)
         twist, goals = self.steer(twist, steering.goals, np.where(steering.hold > 0.0, _SLACK, 0.0))
         way, most = np.abs(goals - steering.goals), self._steering_speed * interval
         targets = steering.targets + np.clip(goals - steering.targets, -most, most)

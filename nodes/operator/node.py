@@ -1,9 +1,9 @@
 """Commands a machine by joystick: ``python -m grouser.nodes.operator``.
 
-Subscribes to ``joy`` (sensor_msgs/Joy) of ROS's ``game_controller_node`` or another driver, and publishes
-``valve_commands``, ``joint_commands`` and ``cmd_vel``, as the pattern requires, and ``emergency_stop``. Like
-teleop_twist_joy it publishes neutral commands once when the dead-man button is released and nothing while it is up, so
-that another node can command the machine meanwhile.
+Subscribes to ``joy`` (sensor_msgs/Joy) of ROS's ``game_controller_node`` or another driver, and, for a pattern that
+moves a tip, to ``joint_states``. Publishes ``valve_commands``, ``joint_commands`` and ``cmd_vel``, as the pattern
+requires, and ``emergency_stop``. Like teleop_twist_joy it publishes neutral commands once when the dead-man button is
+released and nothing while it is up, so that another node can command the machine meanwhile.
 
 The joystick's silence is measured in wall time: the operator need not release a lever while the simulation is paused,
 and a slow simulation does not delay the reaction to a lost joystick.
@@ -15,8 +15,10 @@ from control_msgs.msg import DynamicInterfaceGroupValues
 from geometry_msgs.msg import Twist, TwistStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Bool
 
@@ -25,11 +27,15 @@ from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
 from grouser.physics.base.errors import GrouserError, ParameterError
+from grouser.physics.description.machine_file.loader import load_machine
 from grouser.runtime.control_mapping import ControlMapping
 from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.operating import Commands, Operating
+from grouser.runtime.tip_driving import ArmReading, TipDriver, add_commands
 
 _WARNING_PERIOD = 1.0  # [s]
+_FAREWELL = Duration(seconds=1)  # longest wait at the end
+_STALE = 0.3  # age of joint_states from which the tip stands [s of wall time]
 
 DECLARATIONS: dict[str, Declaration] = {
     "pattern": Declaration(
@@ -70,7 +76,7 @@ class OperatorNode(Node):
         # Monotonic wall time.
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._accepted = self._load(parameters["pattern"])
-        self._operating = Operating(self._accepted, self._patience(parameters["joy_timeout"]))
+        self._operating = Operating(self._accepted[0], self._patience(parameters["joy_timeout"]))
         self._commanding = False
         self._published_stop = False
         self._valves = self.create_publisher(DynamicInterfaceGroupValues, topics.VALVE_COMMANDS, topics.RELIABLE)
@@ -78,17 +84,36 @@ class OperatorNode(Node):
         self._twist = self.create_publisher(TwistStamped if self._stamped else Twist, topics.CMD_VEL, topics.RELIABLE)
         self._emergency_stop = self.create_publisher(Bool, topics.EMERGENCY_STOP, topics.LATCHED)
         self.create_subscription(Joy, topics.JOY, self._on_joy, topics.RELIABLE)
+        self._arm_subscription: Subscription | None = None
+        self._use_tip(self._accepted[1])
         self.create_timer(self._period, self._on_tick, clock=self._steady)
         self.add_on_set_parameters_callback(self._refuse)
         self.add_post_set_parameters_callback(self._on_parameters)
 
     def finish(self) -> None:
-        """Leaves the machine in neutral."""
+        """Leaves the machine in neutral: waits until its subscribers have the last commands."""
         self._operating.stop()
         self._publish_state()
+        for publisher in (self._valves, self._joints, self._twist):
+            publisher.wait_for_all_acked(_FAREWELL)
 
-    def _load(self, name: str) -> ControlMapping:
-        return load_control_mapping(catalogue.pattern_file(name))
+    def _load(self, name: str) -> tuple[ControlMapping, TipDriver | None]:
+        pattern = load_control_mapping(catalogue.pattern_file(name))
+        if pattern.tip is None:
+            return pattern, None
+        return pattern, TipDriver(pattern.tip, load_machine(catalogue.machine_file(pattern.tip.machine)))
+
+    def _use_tip(self, tip: TipDriver | None) -> None:
+        """Moves another tip, or none."""
+        self._tip = tip
+        self._arm: ArmReading | None = None
+        if self._arm_subscription is not None:
+            self.destroy_subscription(self._arm_subscription)
+            self._arm_subscription = None
+        if tip is not None:
+            self._arm_subscription = self.create_subscription(
+                JointState, topics.JOINT_STATES, self._on_joint_states, topics.RELIABLE
+            )
 
     def _patience(self, joy_timeout: float) -> float:
         """Longest silence at a tick [s]: the next tick would exceed `joy_timeout`."""
@@ -110,6 +135,12 @@ class OperatorNode(Node):
             self.get_logger().info(f"{operating.mode or 'levers'} at {speed}, {100.0 * share:.0f} % of full speed")
         if not operating.enabled:
             self._publish_state()  # at once, not with the next tick
+
+    def _on_joint_states(self, message: JointState) -> None:
+        moving = len(message.position) == len(message.velocity) == len(message.name)
+        if self._tip is not None and moving and set(self._tip.joints) <= set(message.name):
+            positions = dict(zip(message.name, message.position, strict=True))
+            self._arm = ArmReading(positions, dict(zip(message.name, message.velocity, strict=True)), self._now())
 
     def _on_tick(self) -> None:
         self._check_silence(self._now())
@@ -133,8 +164,9 @@ class OperatorNode(Node):
 
     def _publish(self, commands: Commands) -> None:
         now = self.get_clock().now().nanoseconds
-        if commands.valves:
-            self._valves.publish(messages.make_valve_commands(now, commands.valves))
+        valves = self._add_tip(commands)
+        if valves:
+            self._valves.publish(messages.make_valve_commands(now, valves))
         if commands.velocities or commands.efforts:
             self._joints.publish(messages.make_joint_commands(now, commands.velocities, commands.efforts))
         if commands.twist is not None:
@@ -143,6 +175,17 @@ class OperatorNode(Node):
                 if self._stamped
                 else messages.make_twist(commands.twist)
             )
+
+    def _add_tip(self, commands: Commands) -> dict[str, float]:
+        """Spool commands of the levers, and those that move the tip."""
+        if self._tip is None or commands.tip is None:
+            return commands.valves
+        arm, wanted = self._arm, commands.tip
+        if any(wanted) and (arm is None or self._now() - arm.time > _STALE):
+            self._warn(f"{topics.JOINT_STATES} is silent or lacks {', '.join(self._tip.joints)}: the tip stands")
+            arm = None
+        moved = self._tip.neutral() if arm is None else self._tip.commands(wanted, arm, self._period)
+        return add_commands(commands.valves, moved)
 
     def _refuse(self, changes: list[Parameter]) -> SetParametersResult:
         """Refuses a pattern that cannot be read."""
@@ -159,7 +202,9 @@ class OperatorNode(Node):
             if change.name == "pattern":
                 self._operating.stop()
                 self._publish_state()  # neutral commands of the old pattern's actuators
-                self._operating.use(self._accepted)
+                pattern, tip = self._accepted
+                self._operating.use(pattern)
+                self._use_tip(tip)
                 self.get_logger().info(f"pattern {change.value}")
             elif change.name == "joy_timeout":
                 self._operating.patience = self._patience(change.value)

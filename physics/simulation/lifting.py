@@ -9,10 +9,10 @@ from grouser.physics.base.phases import NOTHING
 from grouser.physics.contact.room import detect, request
 from grouser.physics.contact.rows import CONTACT_SLOP
 from grouser.physics.contact.terrain import ground_surface, type_at
-from grouser.physics.description.urdf.belt_path import shoe_faces
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.placing import member_bases
+from grouser.physics.tracks.shoes import AREA, FACE_AHEAD, SIDE_LEFT, UP, place_pads
 
 # What happens to a machine that starts inside something: values of the setting `spawn`.
 LIFTED, AS_GIVEN = "lifted", "as_given"
@@ -249,20 +249,20 @@ class _Scene:
         setup, tracks = self._engine.setup, self._engine.setup.system.tracks
         kinematics, ground = self._engine.workspace.multibody.kinematics, setup.world.ground
         found: list[tuple[int, float, float, float]] = []
-        for t, track in enumerate(setup.divided.tracks[: len(tracks.body)]):
-            body = tracks.body[t]
+        for t, body in enumerate(tracks.body):
             turn = kinematics.rotation[body] if body >= 0 else np.eye(3)
             place = kinematics.origin + kinematics.position[body] if body >= 0 else np.zeros(3)
+            pads = np.zeros((tracks.pad_start[t + 1] - tracks.pad_start[t], AREA + 1))
+            place_pads(self._engine.packed.tracks, t, self._engine.state.q[tracks.position[t]], pads)
             frame = turn @ tracks.frame[t]
-            faces, normals = shoe_faces(track.path, track.shoes, track.thickness)
-            for face, normal in zip(faces @ frame[:, [0, 2]].T, normals @ frame[:, [0, 2]].T, strict=True):
-                for side in (-0.25, 0.25):
-                    x, y, z = place + turn @ tracks.place[t] + face + side * track.width * frame[:, 1]
-                    height, *upward = ground_surface(ground, x, y)
-                    depth = (height - z) * upward[2]
-                    if depth > 0.0 > normal @ upward:
-                        stiffness = self._stiffness(t, x, y, height - z)
-                        found.append((t, depth, float(np.dot(upward, self.up)), stiffness))
+            places = place + turn @ tracks.place[t] + pads[:, : UP + 1] @ frame.T
+            faces, sides = pads[:, FACE_AHEAD:SIDE_LEFT] @ frame[:, [0, 2]].T, pads[:, SIDE_LEFT, None] * frame[:, 1]
+            for (x, y, z), face, side, area in zip(places, faces, sides, pads[:, AREA], strict=True):
+                height, *upward = ground_surface(ground, x, y)
+                depth = (height - z) * upward[2]
+                if depth > 0.0 and max(face @ upward, side @ upward) > 0.0:
+                    stiffness = area * self._stiffness(t, x, y, height - z)
+                    found.append((t, depth, float(np.dot(upward, self.up)), stiffness))
         of = np.array([row[0] for row in found], dtype=np.int64)
         names = [f"track {setup.elements.track[t]}" for t in of.tolist()]
         return _Depths(
@@ -274,14 +274,13 @@ class _Scene:
         )
 
     def _stiffness(self, t: int, x: float, y: float, depth: float) -> float:
-        """Force over depth of a half shoe of a track on the ground at a place [N/m]."""
+        """Pressure over depth of a shoe of a track on the ground at a place [N/m3]."""
         system = self._engine.setup.system
         tracks, soils = system.tracks, system.soil.soils
-        area = 0.5 * float(tracks.pitch[t] * tracks.width[t])
         k = type_at(system.contact.terrain, x, y)
         if k < 0:
-            return area * float(tracks.stiffness[t])
-        return area * float(tracks.soil_stiffness[t, k] * depth ** (soils.exponent[k] - 1.0))
+            return float(tracks.stiffness[t])
+        return float(tracks.soil_stiffness[t, k] * depth ** (soils.exponent[k] - 1.0))
 
 
 def _rim_points(centre: np.ndarray, axis: np.ndarray, radius: float, half_width: float) -> Iterator[np.ndarray]:

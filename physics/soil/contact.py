@@ -14,6 +14,7 @@ from grouser.physics.soil.footprint import STEEPEST, extent
 from grouser.physics.soil.laws import shear_strength, sinkage_exponent
 from grouser.physics.soil.memory import shear_lead, speeds
 from grouser.physics.soil.resistance import add_at
+from grouser.physics.soil.shear import advance_shear, ground_tangents
 from grouser.physics.soil.tiles import (
     LEVEL,
     PRESSURE,
@@ -103,14 +104,13 @@ def _press(wheels: Wheels, w, n, k, slip, rate, step: float, cell, at, work: Whe
 def _axes(touch, n, axis, nx, ny, nz):
     """Two tangential directions of the stored shear.
 
-    Shear stored in a cell is along the world's x and y, rotated from the vertical to the normal; shear stored on the
-    rim is along the rim, forward, and across it.
+    Shear stored in a cell is along the tangents of the ground; shear stored on the rim is along the rim, forward, and
+    across it.
     """
     if touch[TURN, n] >= 0.0:
         tx, ty, tz = axis[1] * nz - axis[2] * ny, axis[2] * nx - axis[0] * nz, axis[0] * ny - axis[1] * nx
         return tx, ty, tz, ny * tz - nz * ty, nz * tx - nx * tz, nx * ty - ny * tx
-    c = 1.0 / (1.0 + nz)
-    return 1.0 - c * nx * nx, -c * nx * ny, -nx, -c * nx * ny, 1.0 - c * ny * ny, -ny
+    return ground_tangents(nx, ny, nz)
 
 
 @inlined
@@ -123,13 +123,6 @@ def _stored_shear(touch, n, cell, at, rim):
         one, other = rim[first % RIM_STEPS], rim[(first + 1) % RIM_STEPS]
         return one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1])
     return cell[at + SHEAR_X], cell[at + SHEAR_Y]
-
-
-@kernel
-def _advance_shear(x, y, path, ux, uy, speed):
-    """Implicit step of the shear state, s' = (v - |v| s) / K; it follows Janosi and Hanamoto's exponential."""
-    scale = 1.0 / (1.0 + path * speed)
-    return (x + path * ux) * scale, (y + path * uy) * scale
 
 
 @kernel
@@ -162,7 +155,7 @@ def measure_cell_forces(wheels: Wheels, w, slip, step: float, state: SoilState, 
         ax, ay, az, bx, by, bz = _axes(touch, n, axis, nx, ny, nz)
         path = lead / soils.shear_modulus[k]
         s, t = _stored_shear(touch, n, cell, at, rim)
-        s, t = _advance_shear(s, t, path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed)
+        s, t = advance_shear(s, t, path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed)
         fx = area * pressure * nx - strength * (s * ax + t * bx)
         fy = area * pressure * ny - strength * (s * ay + t * by)
         fz = area * pressure * nz - strength * (s * az + t * bz)
@@ -235,8 +228,8 @@ def commit_cells(wheels: Wheels, w, slip, twist, origin, step: float, state: Soi
         ax, ay, az, bx, by, bz = _axes(touch, n, axis, nx, ny, nz)
         va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
         s, t = _stored_shear(touch, n, cell, at, rim)
-        cell[at + SHEAR_X], cell[at + SHEAR_Y] = _advance_shear(s, t, step / modulus, va, vb, speed)
-        s, t = _advance_shear(s, t, lead / modulus, va, vb, speed)
+        cell[at + SHEAR_X], cell[at + SHEAR_Y] = advance_shear(s, t, step / modulus, va, vb, speed)
+        s, t = advance_shear(s, t, lead / modulus, va, vb, speed)
         # soil moves with the wheel's surface along the normal, and tangentially in proportion to its shear
         dragged = math.sqrt(s * s + t * t)
         pushed = math.sqrt(along * along + (dragged * speed) ** 2)
@@ -320,6 +313,6 @@ def _carry_shear(wheels: Wheels, w, twist, exit_, origin, step: float, cell, wor
                 ux * (axis[1] * z - axis[2] * y) + uy * (axis[2] * x - axis[0] * z) + uz * (axis[0] * y - axis[1] * x)
             )
             vb = ux * axis[0] + uy * axis[1] + uz * axis[2]
-            rim[m, 0], rim[m, 1] = _advance_shear(rim[m, 0], rim[m, 1], path, va, vb, math.sqrt(va * va + vb * vb))
+            rim[m, 0], rim[m, 1] = advance_shear(rim[m, 0], rim[m, 1], path, va, vb, math.sqrt(va * va + vb * vb))
         else:
             rim[m, 0] = rim[m, 1] = 0.0

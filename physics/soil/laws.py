@@ -144,7 +144,13 @@ def shear_strength(soils: Soils, k, pressure, rim_friction):
         pressure: p [Pa].
         rim_friction: between the wheel's surface and the soil [-].
     """
-    strength = soils.cohesion[k] + pressure * soils.friction[k]
-    sliding = min(soils.sliding_friction[k], rim_friction) * pressure
+    sliding = min(soils.sliding_friction[k], rim_friction)
+    return limited_strength(soils.cohesion[k], pressure * soils.friction[k], sliding * pressure)
+
+
+@inlined
+def limited_strength(cohesion, friction, sliding):
+    """Shear stress of soil that fails, or of what slides on it, whichever is less [Pa]."""
+    strength = cohesion + friction
     # zero pressure times infinite friction is NaN: the comparison fails, and cohesion applies
     return sliding if sliding < strength else strength

@@ -12,6 +12,7 @@ from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import Names
 from grouser.physics.soil.laws import pressure_stiffness
 from grouser.physics.soil.wheels import Wheels
+from grouser.physics.tracks.pads import PADS
 from grouser.physics.tracks.running_wheels import (
     RunningWheels,
     Segments,
@@ -21,15 +22,13 @@ from grouser.physics.tracks.running_wheels import (
     make_wheel_workspace,
 )
 
-# A shoe is two pads, its left and its right half.
-PADS = 2
 # Rows of `TrackWorkspace.touch`: position from the body's origin [m] and unit normal towards the track, world axes;
 # velocity of the pad per speed of the belt, world axes; depth below the ground's level [m]; by how much the belt gives
-# way per pressure [m/Pa]; place on the path [m]; 1 for the left half of a shoe, -1 for the right one. On tracks with
-# sprung wheels also the normal out of the path, ahead and up, and the share of the second wheel in what moves the pad.
-X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, PLACE, HALF = range(13)
-OUT_AHEAD, OUT_UP, SHARE = range(13, 16)
-TOUCH = 16
+# way per pressure [m/Pa]; place on the path [m]. On tracks with sprung wheels also the normal out of the path, ahead
+# and up, and the share of the second wheel in what moves the pad.
+X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, PLACE = range(12)
+OUT_AHEAD, OUT_UP, SHARE = range(12, 15)
+TOUCH = 15
 # Velocity of a body's origin and angular velocity, and speed of the belt; then, ahead and up, that of each sprung wheel
 # on the body.
 MOTION = 7
@@ -132,7 +131,7 @@ class TrackWorkspace(NamedTuple):
         frame: ahead, to the left and up of the track's plane, world axes, (tracks, 3, 3).
         listed: number of pads of each track that touch, or may within the step, (tracks,).
         pad: number of each of them among the track's pads, (tracks, most pads).
-        touch: X to HALF of each, (tracks, TOUCH, most pads).
+        touch: X to PLACE of each, (tracks, TOUCH, most pads).
         soil, cell: soil under each, -1 for rigid ground, and index of its cell, (tracks, most pads).
         bearer: component of the motion that is of the wheel before and of the one behind each, -1 for wheels that are
             not sprung, (tracks, 2, most pads).

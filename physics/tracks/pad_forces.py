@@ -5,9 +5,10 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.terrain import Terrain
 from grouser.physics.soil.footprint import STEEPEST
-from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.laws import Soils, limited_strength
 from grouser.physics.soil.memory import shear_lead
 from grouser.physics.soil.resistance import add_at
+from grouser.physics.soil.shear import advance_shear, ground_tangents
 from grouser.physics.soil.tiles import (
     LEVEL,
     PRESSURE,
@@ -26,12 +27,10 @@ from grouser.physics.tracks.belts import (
     DEPTH,
     GIVE,
     GROUND_SPEED,
-    HALF,
     NORMAL,
     NORMAL_X,
     NORMAL_Y,
     NORMAL_Z,
-    PADS,
     PEAK_PRESSURE,
     PLACE,
     RESISTANCE,
@@ -49,7 +48,8 @@ from grouser.physics.tracks.belts import (
     Y,
     Z,
 )
-from grouser.physics.tracks.pad_laws import passive_pressure, rigid_pressure, sheared, soil_pressure
+from grouser.physics.tracks.pad_laws import passive_pressure, rigid_pressure, soil_pressure
+from grouser.physics.tracks.pads import PADS, place_of, share_of, side_of
 from grouser.physics.tracks.suspension import bear_force, borne_speed, is_sprung
 
 
@@ -71,13 +71,6 @@ def _velocity(work: TrackWorkspace, t, n, motion, sprung):
 
 
 @inlined
-def _axes(nx, ny, nz):
-    """Two tangents: the world's x and y, rotated from the vertical to the normal."""
-    c = 1.0 / max(1.0 + nz, 1e-12)
-    return 1.0 - c * nx * nx, -c * nx * ny, -nx, -c * nx * ny, 1.0 - c * ny * ny, -ny
-
-
-@inlined
 def _speeds(motion, frame):
     """Speeds of the belt, and of the body's origin ahead and to the left [m/s]."""
     ahead = motion[0] * frame[0, 0] + motion[1] * frame[0, 1] + motion[2] * frame[0, 2]
@@ -86,19 +79,29 @@ def _speeds(motion, frame):
 
 
 @inlined
-def _press(tracks: Tracks, t, soils: Soils, n, rate, step: float, layers, work: TrackWorkspace):
-    """Pressure on a pad, its derivative by the rate of the depth, and the cell's new sinkage and yield pressure."""
+def _press(tracks: Tracks, t, soils: Soils, n, motion, step: float, layers, work: TrackWorkspace):
+    """Ground and a pad at a motion.
+
+    Returns:
+        Rate of the depth [m/s], and how much of the normal's upward component counts in it; tangential velocity (three)
+        and its size [m/s]; pressure [Pa], its derivative by the rate [Pa s/m], and the cell's new sinkage [m] and yield
+        pressure [Pa].
+    """
     touch, k = work.touch[t], work.soil[t, n]
+    along, ux, uy, uz, speed = _velocity(work, t, n, motion, is_sprung(tracks, t))
+    steep = 1.0 if k < 0 else max(touch[NORMAL_Z, n], STEEPEST)
+    rate = -along / steep
     if k < 0:
         pressure, growth = rigid_pressure(
             tracks.stiffness[t], tracks.damping[t], touch[DEPTH, n], rate, touch[GIVE, n], step
         )
-        return pressure, growth, 0.0, 0.0
+        return rate, steep, ux, uy, uz, speed, pressure, growth, 0.0, 0.0
     at = work.cell[t, n]
-    return soil_pressure(
+    pressure, growth, sinkage, load = soil_pressure(
         *(tracks.soil_stiffness[t, k], soils.exponent[k], soils.unloading_stiffness[k], soils.unloading_slope[k]),
         *(layers[at + SINKAGE], layers[at + PRESSURE], touch[DEPTH, n] + step * rate, touch[GIVE, n], step),
     )
+    return rate, steep, ux, uy, uz, speed, pressure, growth, sinkage, load
 
 
 @inlined
@@ -106,16 +109,43 @@ def _strength(tracks: Tracks, t, soils: Soils, k, pressure):
     """Greatest shear stress below a pad [Pa], and K of the shear displacement [m]."""
     if k < 0:
         return tracks.friction[t] * pressure, tracks.shear_modulus[t]
-    strength = tracks.cohesion_gain[t] * soils.cohesion[k] + tracks.friction_gain[t] * pressure * soils.friction[k]
-    sliding = soils.sliding_friction[k] * pressure
-    # zero pressure times infinite friction is NaN: the comparison fails, and cohesion applies
-    return (sliding if sliding < strength else strength), soils.shear_modulus[k]
+    cohesion = tracks.cohesion_gain[t] * soils.cohesion[k]
+    friction = tracks.friction_gain[t] * pressure * soils.friction[k]
+    return limited_strength(cohesion, friction, soils.sliding_friction[k] * pressure), soils.shear_modulus[k]
+
+
+@inlined
+def _drag(tracks: Tracks, t, soils: Soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work: TrackWorkspace):
+    """Shear of the ground by a pad that slides at a velocity, once it has gone on for a time.
+
+    Args:
+        tracks, t, soils, n: the pad.
+        gravity: [m/s2].
+        pressure: [Pa].
+        lead: the time [s].
+        stored: shear state of the pad, (2,).
+        ux, uy, uz, speed: velocity and its size [m/s].
+        work: with the pad.
+
+    Returns:
+        Greatest shear stress [Pa] and K [m]; velocity along both tangents [m/s]; shear state along them, and in world
+        axes (three); its part to the left, and the force [N] that resists a unit of that part.
+    """
+    touch, k, left = work.touch[t], work.soil[t, n], work.frame[t, 1]
+    strength, modulus = _strength(tracks, t, soils, k, pressure)
+    ax, ay, az, bx, by, bz = ground_tangents(touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n])
+    va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
+    s, c = advance_shear(stored[0], stored[1], lead / modulus, va, vb, speed)
+    sx, sy, sz = s * ax + c * bx, s * ay + c * by, s * az + c * bz
+    aside = sx * left[0] + sy * left[1] + sz * left[2]
+    pushed = _side_resistance(tracks, t, soils, n, k, gravity, aside, work)
+    return strength, modulus, va, vb, s, c, sx, sy, sz, aside, pushed
 
 
 @inlined
 def _side_resistance(tracks: Tracks, t, soils: Soils, n, k, gravity, aside, work: TrackWorkspace):
     """Force that a pad on the outer side pushes against as it shears the soil sideways by the state `aside` [N]."""
-    if k < 0 or aside * work.touch[t, HALF, n] <= 0.0 or work.touch[t, DEPTH, n] <= 0.0:
+    if k < 0 or aside * side_of(work.pad[t, n]) <= 0.0 or work.touch[t, DEPTH, n] <= 0.0:
         return 0.0
     return tracks.pitch[t] * passive_pressure(
         soils.density[k], gravity, soils.cohesion[k], soils.friction[k], work.touch[t, DEPTH, n]
@@ -172,28 +202,24 @@ def measure_pad_forces(
         for m in range(k + 1):
             slope[k, m] = 0.0
     sprung = is_sprung(tracks, t)
-    frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
+    frame, shoe = work.frame[t], tracks.pitch[t] * tracks.width[t]
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
     for n in range(work.listed[t]):
-        nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
-        along, ux, uy, uz, speed = _velocity(work, t, n, motion, sprung)
-        k = work.soil[t, n]
-        steep = 1.0 if k < 0 else max(nz, STEEPEST)
-        pressure, growth, _, _ = _press(tracks, t, soils, n, -along / steep, step, soil.soil_cell, work)
+        _, steep, ux, uy, uz, speed, pressure, growth, _, _ = _press(
+            tracks, t, soils, n, motion, step, soil.soil_cell, work
+        )
         if pressure <= 0.0:
             continue
-        strength, modulus = _strength(tracks, t, soils, k, pressure)
-        strength *= area
-        ax, ay, az, bx, by, bz = _axes(nx, ny, nz)
-        path, pad = lead / modulus, tracks.pad_start[t] + work.pad[t, n]
-        s, c = sheared(
-            shear[pad, 0], shear[pad, 1], path, ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz, speed
+        area = shoe * share_of(work.pad[t, n])
+        stored = shear[tracks.pad_start[t] + work.pad[t, n]]
+        strength, modulus, _, _, s, c, sx, sy, sz, sideways, pushed = _drag(
+            tracks, t, soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work
         )
-        sx, sy, sz = s * ax + c * bx, s * ay + c * by, s * az + c * bz
+        strength *= area
+        path = lead / modulus
+        nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
         lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
-        sideways = sx * lx + sy * ly + sz * lz
-        pushed = _side_resistance(tracks, t, soils, n, k, gravity, sideways, work)
         fx = area * pressure * nx - strength * sx - pushed * sideways * lx
         fy = area * pressure * ny - strength * sy - pushed * sideways * ly
         fz = area * pressure * nz - strength * sz - pushed * sideways * lz
@@ -246,7 +272,7 @@ def commit_pads(
             `figure` is filled.
     """
     touch, motion, wrench, figure = work.touch[t], work.end_motion, work.wrench[t], work.figure[t]
-    frame, area = work.frame[t], tracks.pitch[t] * tracks.width[t] / PADS
+    frame, shoe = work.frame[t], tracks.pitch[t] * tracks.width[t]
     figure[:] = 0.0
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
@@ -261,30 +287,25 @@ def commit_pads(
             shear[first + pad, 0] = shear[first + pad, 1] = 0.0
         pad = first + work.pad[t, n]
         cleared = work.pad[t, n] + 1
-        nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
-        along, ux, uy, uz, speed = _velocity(work, t, n, motion, sprung)
-        k = work.soil[t, n]
-        steep = 1.0 if k < 0 else max(nz, STEEPEST)
-        pressure, _, sinkage, load = _press(tracks, t, soils, n, -along / steep, step, soil.soil_cell, work)
+        rate, _, ux, uy, uz, speed, pressure, _, sinkage, load = _press(
+            tracks, t, soils, n, motion, step, soil.soil_cell, work
+        )
         if pressure <= 0.0:
             shear[pad, 0] = shear[pad, 1] = 0.0
             continue
         touching += 1
-        if k >= 0:
+        area = shoe * share_of(work.pad[t, n])
+        if work.soil[t, n] >= 0:
             at = work.cell[t, n]
             if sinkage > soil.soil_cell[at + SINKAGE] or load > soil.soil_cell[at + PRESSURE]:
                 _press_cells(tracks, t, soils, n, terrain, spacing, origin, sinkage, load, soil, work)
-            figure[SINKAGE_OF_TRACK] = max(figure[SINKAGE_OF_TRACK], touch[DEPTH, n] - step * along / steep)
-        strength, modulus = _strength(tracks, t, soils, k, pressure)
-        ax, ay, az, bx, by, bz = _axes(nx, ny, nz)
-        va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
-        s, c = shear[pad, 0], shear[pad, 1]
-        shear[pad, 0], shear[pad, 1] = sheared(s, c, step / modulus, va, vb, speed)
-        s, c = sheared(s, c, lead / modulus, va, vb, speed)
-        sx, sy, sz = s * ax + c * bx, s * ay + c * by, s * az + c * bz
+            figure[SINKAGE_OF_TRACK] = max(figure[SINKAGE_OF_TRACK], touch[DEPTH, n] + step * rate)
+        strength, modulus, va, vb, _, _, sx, sy, sz, sideways, pushed = _drag(
+            tracks, t, soils, n, gravity, pressure, lead, shear[pad], ux, uy, uz, speed, work
+        )
+        shear[pad, 0], shear[pad, 1] = advance_shear(shear[pad, 0], shear[pad, 1], step / modulus, va, vb, speed)
+        nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
         lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
-        sideways = sx * lx + sy * ly + sz * lz
-        pushed = _side_resistance(tracks, t, soils, n, k, gravity, sideways, work)
         px, py, pz = area * pressure * nx, area * pressure * ny, area * pressure * nz
         tx = -area * strength * sx - pushed * sideways * lx
         ty = -area * strength * sy - pushed * sideways * ly
@@ -329,9 +350,11 @@ def commit_pads(
 def _press_cells(
     tracks: Tracks, t, soils: Soils, n, terrain: Terrain, spacing, origin, sinkage, load, soil: SoilState, work
 ):
-    """Presses the cells under a pad down to its sinkage, the one at its middle in any case."""
+    """Presses the cells under a pad's strip down to its sinkage, the one at the pad in any case."""
     touch, frame, cells = work.touch[t], work.frame[t], soil.soil_cell
-    k, half, quarter = work.soil[t, n], 0.5 * tracks.pitch[t], 0.25 * tracks.width[t]
+    k, half, pad = work.soil[t, n], 0.5 * tracks.pitch[t], work.pad[t, n]
+    strip = 0.5 * share_of(pad) * tracks.width[t]
+    beside = (side_of(pad) * (0.5 - 0.5 * share_of(pad)) - place_of(pad)) * tracks.width[t]
     _press_cell(soils, k, cells, work.cell[t, n], sinkage, load)
     # of the shoe and of the track's left, along the ground
     bx, by = touch[BELT_X, n], touch[BELT_Y, n]
@@ -341,12 +364,13 @@ def _press_cells(
     bx, by = bx / size, by / size
     half *= min(size, 1.0)
     lx, ly = frame[1, 0], frame[1, 1]
-    x, y = origin[0] + work.centre[t, 0] + touch[X, n], origin[1] + work.centre[t, 1] + touch[Y, n]
-    reach_x, reach_y = half * abs(bx) + quarter * abs(lx), half * abs(by) + quarter * abs(ly)
+    x = origin[0] + work.centre[t, 0] + touch[X, n] + beside * lx
+    y = origin[1] + work.centre[t, 1] + touch[Y, n] + beside * ly
+    reach_x, reach_y = half * abs(bx) + strip * abs(lx), half * abs(by) + strip * abs(ly)
     for i in range(int(math.ceil((x - reach_x) / spacing)), int(math.floor((x + reach_x) / spacing)) + 1):
         for j in range(int(math.ceil((y - reach_y) / spacing)), int(math.floor((y + reach_y) / spacing)) + 1):
             dx, dy = i * spacing - x, j * spacing - y
-            if abs(dx * bx + dy * by) <= half and abs(dx * lx + dy * ly) <= quarter:
+            if abs(dx * bx + dy * by) <= half and abs(dx * lx + dy * ly) <= strip:
                 at = open_cell(terrain, spacing, soil, i * spacing, j * spacing)
                 if int(cells[at + TYPE]) == k and sinkage > cells[at + SINKAGE]:
                     _press_cell(soils, k, cells, at, sinkage, load)

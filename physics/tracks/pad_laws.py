@@ -1,8 +1,8 @@
-"""Pressure of the ground on a pad, in series with the belt between two wheels, and the shear below it."""
+"""Pressure of the ground on a pad, in series with the belt between two wheels, and against its side."""
 
 import math
 
-from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.kernel import kernel
 
 # Newton's iterations for a depth on the yield curve, and their tolerance relative to the depth [-].
 _ROUNDS = 30
@@ -83,13 +83,6 @@ def rigid_pressure(stiffness, damping, depth, rate, give, step: float):
     if pressure <= 0.0:
         return 0.0, 0.0
     return pressure, (step * stiffness + damping) / softer
-
-
-@inlined
-def sheared(x, y, path, ux, uy, speed):
-    """Implicit step of the shear state, s' = (v - |v| s) / K; `path` is the time over K."""
-    scale = 1.0 / (1.0 + path * speed)
-    return (x + path * ux) * scale, (y + path * uy) * scale
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Where the shoes of a track are, and what ground is below them."""
+"""Where the pads of a track are, and what ground is below them."""
 
 import math
 from typing import TYPE_CHECKING
@@ -12,11 +12,9 @@ from grouser.physics.tracks.belts import (
     BELT_Z,
     DEPTH,
     GIVE,
-    HALF,
     NORMAL_X,
     NORMAL_Y,
     NORMAL_Z,
-    PADS,
     PLACE,
     Tracks,
     TrackWorkspace,
@@ -24,6 +22,8 @@ from grouser.physics.tracks.belts import (
     Y,
     Z,
 )
+from grouser.physics.tracks.pads import PADS, is_edge, place_of, side_of
+from grouser.physics.tracks.shoes import belt_give, first_shoe, next_shoe, shoe_face
 from grouser.physics.tracks.suspension import bear, is_sprung
 
 if TYPE_CHECKING:
@@ -94,38 +94,11 @@ def find_pads(
     origin = kinematics.origin
     if _clearance(terrain, origin[0] + x, origin[1] + y, origin[2] + z) > reach + margin:
         return
-    first, end, path = tracks.segment_start[t], tracks.segment_start[t + 1], work.path
-    total = path.start[end - 1] + path.length[end - 1]
-    shoes = (tracks.pad_start[t + 1] - tracks.pad_start[t]) // PADS
-    pitch = total / shoes
-    turns = tracks.scale[t] * position / tracks.wheels.nominal[t] + 0.5 / shoes
-    at = total * (turns - math.floor(turns))
-    segment, quarter, sprung = first, 0.25 * tracks.width[t], is_sprung(tracks, t)
-    while segment < end - 1 and at >= path.start[segment + 1]:
-        segment += 1
+    shoes, sprung = (tracks.pad_start[t + 1] - tracks.pad_start[t]) // PADS, is_sprung(tracks, t)
+    at, segment = first_shoe(tracks, work.path, t, position)
     lowest = 0.5 * tracks.width[t] * _steepness(terrain, frame[1, 0], frame[1, 1], frame[1, 2])
     for shoe in range(shoes):
-        # ahead and up of the face, its tangent, speed of the face over that of the belt, how far the belt gives way
-        into, radius = at - path.start[segment], path.radius[segment]
-        tx, tz = path.direction[segment, 0], path.direction[segment, 1]
-        ahead, above = path.point[segment, 0], path.point[segment, 1]
-        faster, give = 1.0, 0.0
-        if radius != 0.0:
-            c, s = math.cos(into / radius), math.sin(into / radius)
-            # the path turns from the tangent away from the outward normal (-tz, tx)
-            ahead += radius * (s * tx + (1.0 - c) * tz)
-            above += radius * (s * tz - (1.0 - c) * tx)
-            tx, tz = c * tx + s * tz, c * tz - s * tx
-            faster = 1.0 + tracks.thickness[t] / radius
-        else:
-            ahead += into * tx
-            above += into * tz
-        if radius <= 0.0:
-            # a wheel stands on all of a shoe
-            before, behind = max(into - 0.5 * pitch, 0.0), max(path.length[segment] - into - 0.5 * pitch, 0.0)
-            give = tracks.width[t] * before * behind / (2.0 * tracks.pretension[t])
-        ahead -= tracks.thickness[t] * tz
-        above += tracks.thickness[t] * tx
+        ahead, above, tx, tz, faster = shoe_face(tracks, work.path, t, segment, at)
         x = px + ahead * frame[0, 0] + above * frame[2, 0]
         y = py + ahead * frame[0, 1] + above * frame[2, 1]
         z = pz + ahead * frame[0, 2] + above * frame[2, 2]
@@ -146,28 +119,23 @@ def find_pads(
                 faster * (tx * frame[0, 1] + tz * frame[2, 1]),
                 faster * (tx * frame[0, 2] + tz * frame[2, 2]),
             )
-            for half in range(PADS):
-                side = 1.0 - 2.0 * half
-                aside = side * quarter
-                dx, dy, dz = aside * frame[1, 0], aside * frame[1, 1], aside * frame[1, 2]
-                n = work.listed[t]
+            even, soft = belt_give(tracks, work.path, t, segment, at)
+            lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
+            for pad in range(PADS * shoe, PADS * (shoe + 1)):
+                aside, edge = place_of(pad) * tracks.width[t], side_of(pad) if is_edge(pad) else 0.0
+                n, dx, dy, dz = work.listed[t], aside * lx, aside * ly, aside * lz
                 if _find_ground(
-                    *(terrain, spacing, soil, gx + dx, gy + dy, gz + dz, nx, ny, nz, margin, t, n, work),
+                    *(terrain, spacing, soil, gx + dx, gy + dy, gz + dz, nx, ny, nz),
+                    *(-edge * lx, -edge * ly, -edge * lz, even, soft, margin, t, n, work),
                 ):
                     touch = work.touch[t]
                     touch[X, n], touch[Y, n], touch[Z, n] = x + dx, y + dy, z + dz
                     touch[BELT_X, n], touch[BELT_Y, n], touch[BELT_Z, n] = bx, by, bz
-                    touch[GIVE, n], touch[PLACE, n], touch[HALF, n] = give, at, side
+                    touch[PLACE, n], work.pad[t, n] = at, pad
                     if sprung:
-                        bear(tracks, t, segment, into, -tz, tx, n, work)
-                    work.pad[t, n] = PADS * shoe + half
+                        bear(tracks, t, segment, at, -tz, tx, n, work)
                     work.listed[t] = n + 1
-        at += pitch
-        if at >= total:
-            at -= total
-            segment = first
-        while segment < end - 1 and at >= path.start[segment + 1]:
-            segment += 1
+        at, segment = next_shoe(tracks, work.path, t, at, segment)
 
 
 @inlined
@@ -189,30 +157,50 @@ def _steepness(terrain: Terrain, x, y, z):
 
 
 @kernel
-def _find_ground(terrain: Terrain, spacing, soil: SoilState, x, y, z, nx, ny, nz, margin, t, n, work: TrackWorkspace):
-    """Fills depth, normal and soil of pad n at a place of the world; returns whether it may touch within the step."""
+def _find_ground(
+    terrain: Terrain, spacing, soil: SoilState, x, y, z, nx, ny, nz, sx, sy, sz, even, soft, margin, t, n, work
+):
+    """Fills depth, give, normal and soil of pad n at a place; returns whether it may touch within the step.
+
+    Args:
+        terrain, spacing, soil: the ground.
+        x, y, z: the place [m].
+        nx, ny, nz: normal of the face, into the shoe.
+        sx, sy, sz: normal of the shoe's side, into the shoe, for a pad on an edge; else zero.
+        even, soft: by how much the belt gives way per pressure on rigid ground and on soil [m/Pa]. It does so along the
+            normal of the face: a belt that lies on its side does not.
+        margin: way that it may go in the step [m].
+        t, n, work: the pad.
+    """
     if terrain.heights.shape[0] > 0:
         level, gx, gy, gz = surface_below(terrain.heights, terrain.cell[0], terrain.origin[0], terrain.origin[1], x, y)
     else:
         point, normal = terrain.point, terrain.normal
         gx, gy, gz = normal[0], normal[1], normal[2]
         level = point[2] - (gx * (x - point[0]) + gy * (y - point[1])) / gz
-    if (level - z) * gz < -margin or nx * gx + ny * gy + nz * gz <= 0.0:
+    facing, beside = max(nx * gx + ny * gy + nz * gz, 0.0), max(sx * gx + sy * gy + sz * gz, 0.0)
+    if (level - z) * gz < -margin or (facing == 0.0 and beside == 0.0):
         return False
     touch, k = work.touch[t], type_at(terrain, x, y)
-    if k >= 0:
-        at = open_cell(terrain, spacing, soil, x, y)
-        k = int(soil.soil_cell[at + TYPE])
-        work.cell[t, n] = at
-        # the level of the cell is that of its middle
-        i, j = math.floor(x / spacing + 0.5), math.floor(y / spacing + 0.5)
-        level = soil.soil_cell[at + LEVEL] - (gx * (x - i * spacing) + gy * (y - j * spacing)) / gz
     work.soil[t, n] = k
-    if k >= 0:
-        # soil is pressed by the face of the shoe, rigid ground presses on it
-        touch[DEPTH, n] = level - z
-        touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n] = nx, ny, nz
-        return nz > 0.0
-    touch[DEPTH, n] = (level - z) * gz
-    touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n] = gx, gy, gz
-    return True
+    if k < 0:
+        # rigid ground presses on a shoe
+        touch[DEPTH, n], touch[GIVE, n] = (level - z) * gz, even * facing * facing
+        touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n] = gx, gy, gz
+        return True
+    at = open_cell(terrain, spacing, soil, x, y)
+    work.soil[t, n] = int(soil.soil_cell[at + TYPE])
+    work.cell[t, n] = at
+    # the level of the cell is that of its middle
+    i, j = math.floor(x / spacing + 0.5), math.floor(y / spacing + 0.5)
+    level = soil.soil_cell[at + LEVEL] - (gx * (x - i * spacing) + gy * (y - j * spacing)) / gz
+    # soil is pressed by the face of a shoe; an edge turns to it as far as the side does
+    size = math.sqrt(facing * facing + beside * beside) if beside > 0.0 else facing
+    facing, beside = facing / size, beside / size
+    touch[DEPTH, n], touch[GIVE, n] = level - z, soft * facing * facing
+    touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n] = (
+        facing * nx + beside * sx,
+        facing * ny + beside * sy,
+        facing * nz + beside * sz,
+    )
+    return touch[NORMAL_Z, n] > 0.0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.track import Track
+from grouser.physics.description.data.track import BeltPath, Track
 from grouser.physics.model.multibody import Names
 
 # Components of a sprung wheel's velocity on the body that carries the track: ahead and up.
@@ -112,19 +112,39 @@ def make_running_wheels(machine: Machine, names: Names, tracks: Sequence[Track],
 
 
 def make_segments(tracks: Sequence[Track], wheels: RunningWheels) -> tuple[Segments, np.ndarray]:
-    """Segments of all paths, not yet laid around sprung wheels, and the first one of each track, (tracks + 1,)."""
-    counts = [
-        2 * wheels_along or len(track.path.start)
-        for track, wheels_along in zip(tracks, np.diff(wheels.start).tolist(), strict=True)
+    """Segments of all paths with all joints at zero, and the first one of each track, (tracks + 1,)."""
+    paths = [
+        [*zip(path.length, path.radius, path.point, path.direction, strict=True)]
+        if first == end
+        else _in_pairs(path, wheels.radius[first:end])
+        for path, first, end in zip((track.path for track in tracks), wheels.start[:-1], wheels.start[1:], strict=True)
     ]
-    start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
-    total = int(start[-1])
-    segments = Segments(np.zeros(total), np.zeros(total), np.zeros((total, 2)), np.zeros((total, 2)), np.zeros(total))
-    for t, track in enumerate(tracks):
-        if wheels.start[t] == wheels.start[t + 1]:
-            for name, values in segments._asdict().items():
-                values[start[t] : start[t + 1]] = getattr(track.path, name)
+    start = np.concatenate([[0], np.cumsum([len(path) for path in paths], dtype=np.int64)]).astype(np.int64)
+    lengths = [np.array([row[0] for row in path]) for path in paths]
+    rows = [row for path in paths for row in path]
+    segments = Segments(
+        start=np.concatenate([np.zeros(0), *[np.cumsum(length) - length for length in lengths]]),
+        length=np.concatenate([np.zeros(0), *lengths]),
+        point=np.array([row[2] for row in rows], dtype=float).reshape(-1, 2),
+        direction=np.array([row[3] for row in rows], dtype=float).reshape(-1, 2),
+        radius=np.array([row[1] for row in rows], dtype=float),
+    )
     return segments, start
+
+
+def _in_pairs(path: BeltPath, radii: np.ndarray) -> list[tuple]:
+    """Length, radius, point and direction of an arc, perhaps of no length, and a span for each wheel along a path."""
+    rows, k = [], 0
+    for radius in radii.tolist():
+        point, direction = path.point[k], path.direction[k]
+        if path.radius[k] > 0.0:
+            rows.append((path.length[k], radius, point, direction))
+            k += 1
+        else:
+            rows.append((0.0, radius, point, direction))
+        rows.append((path.length[k], path.radius[k], path.point[k], path.direction[k]))
+        k += 1
+    return rows
 
 
 def make_wheel_workspace(wheels: RunningWheels) -> WheelWorkspace:

@@ -245,8 +245,8 @@ def pull_power(tracks: Tracks, t, end, work: TrackWorkspace):
 
 
 @inlined
-def bear(tracks: Tracks, t, segment, into, ahead, up, n, work: TrackWorkspace):
-    """Fills in which wheels bear pad n, at a place into a segment of the path with the normal (ahead, up) out of it."""
+def bear(tracks: Tracks, t, segment, at, ahead, up, n, work: TrackWorkspace):
+    """Fills in which wheels bear pad n, at a place on a segment of the path with the normal (ahead, up) out of it."""
     wheels, touch = tracks.wheels, work.touch[t]
     number = segment - tracks.segment_start[t]
     w, first, end = wheels.start[t] + number // 2, wheels.start[t], wheels.start[t + 1]
@@ -254,7 +254,7 @@ def bear(tracks: Tracks, t, segment, into, ahead, up, n, work: TrackWorkspace):
     work.bearer[t, 0, n], work.bearer[t, 1, n] = wheels.row[w], -1
     if number % 2 == 1:
         work.bearer[t, 1, n] = wheels.row[w + 1 if w + 1 < end else first]
-        touch[SHARE, n] = min(into / max(work.path.length[segment], _SHORTEST), 1.0)
+        touch[SHARE, n] = min((at - work.path.start[segment]) / max(work.path.length[segment], _SHORTEST), 1.0)
 
 
 @inlined

@@ -39,7 +39,7 @@ def test_mass_matrix_and_bias_against_mujoco(name):
     joints = [(theirs.joint(joint), coordinate) for joint, coordinate in names.joints.items()]
     assert theirs.nv == rates == 6 + len(joints)
     random = np.random.default_rng(7)
-    own, force, buffers = make_mass_matrix(model), np.zeros(rates), np.zeros((2, bodies, 6))
+    own, force, buffers = Packed(make_mass_matrix(model)), np.zeros(rates), np.zeros((2, bodies, 6))
     worst = 0.0
     for _ in range(STATES):
         q, v = random.uniform(-3.0, 3.0, len(model.q_initial)), random.normal(size=rates)

@@ -70,7 +70,7 @@ class Case:
 
     def own_mass_matrix(self):
         """Ours for the present kinematics, without rotors: Pinocchio has none."""
-        mass = make_mass_matrix(self.model)
+        mass = Packed(make_mass_matrix(self.model))
         mass_matrix(self.model, self.kinematics, np.zeros((self.bodies, 10)), mass)
         mass.diagonal[:] -= self.model.rate_inertia
         return mass

@@ -304,6 +304,23 @@ def test_operator_moves_and_stops_a_machine(peer, start_simulator, start_operato
     peer.wait_for(lambda: node.report.emergency_stop, "the machine stopped")
 
 
+def test_a_tip_moves_by_measured_joints_and_stands_without(peer, start_operator, valves):
+    """The valves of the arm are commanded together once joint_states are there."""
+    _, joystick = start_operator(pattern="excavator_tip")
+    joystick.begin(valves)
+    joystick.hold({STICK: -1.0}, DEAD_MAN)
+    valves.wait(says(), "neutral without joint_states")
+    joints = {"boom": 0.2, "stick": -1.6, "tipping_lever": 1.2, "bucket_link": 0.0, "bucket": 0.0, "swing": 0.0}
+    publisher = peer.publisher(JointState, topics.JOINT_STATES)
+    measured = JointState(
+        name=list(joints), position=list(joints.values()), velocity=[0.0] * len(joints), effort=[0.0] * len(joints)
+    )
+    peer.node.create_timer(0.02, lambda: publisher.publish(measured))
+    moving = valves.wait(lambda message: spools(message)["stick_valve"] != 0.0, "the stick moves")
+    assert spools(moving)["boom_valve"] != 0.0
+    assert spools(moving)["swing_valve"] == spools(moving)["track_left_valve"] == 0.0
+
+
 def test_operator_sends_neutral_at_its_end(start_operator, valves, after):
     process, joystick = start_operator()
     joystick.begin(valves)

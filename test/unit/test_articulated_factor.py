@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from uncompiled import uncompiled
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
@@ -24,7 +26,7 @@ from grouser.physics.multibody.kinematics import make_kinematics, update_kinemat
 from grouser.physics.multibody.mass import add_inertia, copy_mass_matrix, make_mass_matrix, set_inertia
 from grouser.physics.multibody.spans import whole
 
-BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, uncompiled], ids=["compiled", "python"])
 KINDS = ("revolute", "prismatic", "planar", "floating", "spherical", "fixed")
 ROUND_OFF = 1e-10
 
@@ -62,7 +64,7 @@ def random_trees(draw):
 
 def placed(model, random):
     """Kinematics in a random position."""
-    q, kinematics = np.array(model.q_initial), make_kinematics(model)
+    q, kinematics = np.array(model.q_initial), Packed(make_kinematics(model))
     integrate_positions(model, q, random.normal(size=len(model.rate_damping)), 1.0)
     update_kinematics(model, q, np.zeros(len(model.rate_damping)), kinematics)
     return kinematics
@@ -70,7 +72,7 @@ def placed(model, random):
 
 def factored(of, model, kinematics, terms, held):
     """Factor of the mass matrix with an inertia along each coordinate, and one coordinate held."""
-    found, factor = make_mass_matrix(model), make_mass_matrix(model)
+    found, factor = Packed(make_mass_matrix(model)), Packed(make_mass_matrix(model))
     of(mass_matrix)(model, kinematics, np.zeros((len(model.body_parent), 10)), found)
     for rate, amount in enumerate(terms):
         of(add_inertia)(found, rate, amount)
@@ -107,7 +109,8 @@ def assert_close(found, expected):
 def test_the_recursion_gives_the_factor_of_the_entries(of, case, hold):
     machine, random = case
     model, _ = build_model(machine, longest_with_entries=0)
-    stored, kinematics = with_entries(model), placed(model, random)
+    stored, model = Packed(with_entries(model)), Packed(model)
+    kinematics = placed(model, random)
     count = len(model.rate_damping)
     terms = random.choice([0.0, 0.02, 5.0], count)
     held = int(random.integers(count)) if hold else None
@@ -128,7 +131,8 @@ def test_a_long_chain_in_one_run_of_many():
     kinds = ["floating", "revolute", *["revolute"] * 70, "floating", "spherical"]
     parents = [0, 1, 0, *range(3, 72), 0, 0]
     model, _ = build_model(tree(random, kinds, parents, False))
-    stored, kinematics = with_entries(model), placed(model, random)
+    stored, model = Packed(with_entries(model)), Packed(model)
+    kinematics = placed(model, random)
 
     assert model.run_start.tolist() == [0, 7, 77, 86]
     assert model.run_tree.tolist() == [[0, 0], [2, 72], [0, 0]]
@@ -144,6 +148,7 @@ def test_the_rows_of_contacts_skip_what_lies_beyond_them():
     """A row with entries for the first half of a chain stays zero in the other half."""
     random = np.random.default_rng(5)
     model, _ = build_model(tree(random, ["revolute"] * 40, range(40), False))
+    model = Packed(model)
     _, factor = factored(lambda leaf: leaf, model, placed(model, random), np.zeros(40), None)
     row = np.zeros((1, 40))
     row[0, :20] = random.normal(size=20)
@@ -192,7 +197,8 @@ def test_coupled_coordinates_have_entries(mimic, extension, trees):
 def test_a_bad_pivot_is_reported(of, pivot):
     random = np.random.default_rng(2)
     model, _ = build_model(tree(random, ["revolute"] * 5, range(5), False), longest_with_entries=0)
-    kinematics, mass = placed(model, random), make_mass_matrix(model)
+    model = Packed(model)
+    kinematics, mass = placed(model, random), Packed(make_mass_matrix(model))
     mass_matrix(model, kinematics, np.zeros((len(model.body_parent), 10)), mass)
     mass.along[3] = pivot
 

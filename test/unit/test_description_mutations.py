@@ -113,7 +113,7 @@ def replacements(text, piece):
 
 
 @settings(
-    deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(data=st.data())
 def test_mutated_machines_load_or_are_refused(folder, originals, data):
@@ -161,7 +161,7 @@ def harmless_faults(draw, text):
     return text
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(data=st.data())
 def test_harmless_faults_are_told_and_load(folder, originals, data):
     plain = OWN.sub("", data.draw(st.sampled_from(originals)))
@@ -176,7 +176,7 @@ def test_harmless_faults_are_told_and_load(folder, originals, data):
         assert times == any(fault in text for fault in faults), told
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(data=st.data())
 def test_mutated_numbers_load_or_are_refused(folder, originals, data):
     """Mutates numbers only: the files stay well-formed, and all checks run."""
@@ -192,7 +192,7 @@ def test_mutated_numbers_load_or_are_refused(folder, originals, data):
 
 
 @pytest.mark.parametrize("name", ["loops_and_springs", "wheels"])
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_mutated_loops_springs_and_wheels_load_or_are_refused(folder, name, data):
     text = (DATA / "machines" / f"{name}.urdf").read_text()
@@ -204,7 +204,7 @@ def test_mutated_loops_springs_and_wheels_load_or_are_refused(folder, name, data
     described_or_refused(path)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_mutated_circuits_load_or_are_refused(folder, data):
     text = (DATA / "machines" / "load_sensing.urdf").read_text()

@@ -93,9 +93,9 @@ def test_entity_expansion_in_an_included_file_is_refused(tmp_path):
 
 
 def test_endless_xacro_expansion_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr(expand, "SECONDS_MAX", 2.0)
+    monkeypatch.setattr(expand, "SECONDS_MAX", 2)
     path = xacro_file(tmp_path, '<link name="${10**10**9}"/>')
-    with pytest.raises(MachineError, match="has not ended after 2 s"):
+    with pytest.raises(MachineError, match="has not ended after 2 s of processor time"):
         grouser.load_machine(path)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from uncompiled import uncompiled
 
 import grouser
 from grouser.physics.base.packed import Packed
@@ -22,7 +23,7 @@ from grouser.physics.multibody.kinematics import make_kinematics, update_kinemat
 from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 from grouser.physics.multibody.newton_euler import gather_forces, inverse_dynamics
 
-BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, uncompiled], ids=["compiled", "python"])
 ALL_JOINTS = Path(__file__).parents[1] / "data" / "machines" / "all_joints.urdf"
 STEP = 0.02
 # Central differences: a truncation error of EPSILON squared, and round-off over EPSILON, for momenta of 100 kg m/s.
@@ -119,7 +120,7 @@ def test_added_momenta_agree_with_the_mass_matrix(discrete, of):
     of(gather_forces)(discrete.model, before.column, momenta, gathered)
     of(momenta_at_start)(discrete.model, discrete.kinematics(discrete.q), STEP, wrench, weight)
     of(momenta_at_start)(discrete.model, before, STEP, wrench, start)
-    mass = make_mass_matrix(discrete.model)
+    mass = Packed(make_mass_matrix(discrete.model))
     mass_matrix(discrete.model, before, np.zeros((discrete.bodies, 10)), mass)
     expected = full_matrix(discrete.model, mass) @ discrete.v
     assert gathered == pytest.approx(expected, rel=1e-12, abs=1e-12)

@@ -3,12 +3,11 @@
 import json
 import os
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from forked import Forks
 
 _PROGRAM = """
 import json, sys
@@ -52,25 +51,33 @@ def edit(folder, name, old, new):
     file.write_text(file.read_text().replace(old, new) + "\n")
 
 
-def run(folder, cache, program=_PROGRAM):
-    """What the kernels give, and which were compiled."""
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path}
-    command = [sys.executable, "-c", program]
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+@pytest.fixture(scope="module")
+def run():
+    """What the kernels in a folder give, and which were compiled, in a process of its own."""
+    with Forks() as forks:
+
+        def run(folder, cache, program=_PROGRAM):
+            ended = forks.run(program, folder, NUMBA_CACHE_DIR=str(cache))
+            assert ended.status == 0, ended.errors
+            return json.loads(ended.output)
+
+        yield run
 
 
-def compiled(folder, cache, expected):
-    """The names of the functions that were compiled."""
-    results, names = run(folder, cache)
-    assert results == expected
-    assert len(set(names)) == len(names)
-    return set(names)
+@pytest.fixture
+def compiled(run):
+    """The names of the functions in a folder that were compiled."""
+
+    def compiled(folder, cache, expected):
+        results, names = run(folder, cache)
+        assert results == expected
+        assert len(set(names)) == len(names)
+        return set(names)
+
+    return compiled
 
 
-def test_edit_recompiles_dependent_kernels_only(tmp_path):
+def test_edit_recompiles_dependent_kernels_only(tmp_path, compiled):
     toy, copy, cache = make_toy(tmp_path / "here"), make_toy(tmp_path / "there"), tmp_path / "cache"
     assert compiled(toy, cache, [3.0, 1.0]) == ALL
     assert compiled(toy, cache, [3.0, 1.0]) == set()
@@ -86,13 +93,13 @@ def test_edit_recompiles_dependent_kernels_only(tmp_path):
     assert compiled(toy, cache, [3.0, 1.0]) == set()  # the old one is as it was
 
 
-def test_cache_folder_is_made_at_first_use(tmp_path):
+def test_cache_folder_is_made_at_first_use(tmp_path, run):
     program = "import numba, toy.outer, json; print(json.dumps(numba.config.CACHE_DIR))"
     assert run(make_toy(tmp_path / "here"), tmp_path / "cache", program) == str(tmp_path / "cache")  # as the user says
     assert not (tmp_path / "cache").exists()
 
 
-def test_functions_of_users_keep_the_cache_of_numba(tmp_path):
+def test_functions_of_users_keep_the_cache_of_numba(tmp_path, run):
     program = """
 import json, numba
 from numba.core.caching import FunctionCache
@@ -104,7 +111,7 @@ print(json.dumps(type(numba.njit(cache=True)(module.own)._cache) is FunctionCach
     assert run(make_toy(tmp_path / "here"), tmp_path / "cache", program)
 
 
-def test_each_overload_has_its_own_file(tmp_path):
+def test_each_overload_has_its_own_file(tmp_path, run):
     program = """
 import json
 from toy.apart import apart
@@ -131,7 +138,7 @@ class Pair(NamedTuple):
 """
 
 
-def test_a_named_tuple_whose_fields_changed_is_another_type(tmp_path):
+def test_a_named_tuple_whose_fields_changed_is_another_type(tmp_path, run):
     """The kernel's own file stays as it is: the class may be imported for annotations only."""
     folder, cache = make_toy(tmp_path / "source"), tmp_path / "cache"
     kernels, classes = _PAIR.split("class Pair")
@@ -148,7 +155,7 @@ print(left_of(Pair(left=np.array([1.0]), right=np.array([2.0]))))
     assert run(folder, cache, program) == 1.0
 
 
-def test_functions_as_arguments_are_not_kept(tmp_path):
+def test_functions_as_arguments_are_not_kept(tmp_path, run):
     """Whose code they are is not known from the file of the one that is given them."""
     toy = make_toy(tmp_path / "here")
     (toy / "toy" / "given.py").write_text(f"{_KERNEL}\n\n@kernel\ndef call(f, x):\n    return f[0](x)\n")
@@ -174,7 +181,7 @@ def with_damaged_section_table(content):
 
 
 @pytest.mark.parametrize("damage", [without_end, with_damaged_section_table])
-def test_a_damaged_file_is_compiled_again(tmp_path, damage):
+def test_a_damaged_file_is_compiled_again(tmp_path, damage, compiled):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     compiled(toy, cache, [3.0, 1.0])
     (damaged,) = cache.glob("kernels-toy.apart-*/*")
@@ -183,7 +190,7 @@ def test_a_damaged_file_is_compiled_again(tmp_path, damage):
     assert compiled(toy, cache, [3.0, 1.0]) == set()
 
 
-def test_unused_folders_are_deleted_once_a_day(tmp_path):
+def test_unused_folders_are_deleted_once_a_day(tmp_path, compiled):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     compiled(toy, cache, [3.0, 1.0])
     day, now = 24 * 3600, time.time()
@@ -205,7 +212,7 @@ def test_unused_folders_are_deleted_once_a_day(tmp_path):
     assert old.exists()
 
 
-def test_nothing_is_compiled_again_after_a_break_of_ten_days(tmp_path):
+def test_nothing_is_compiled_again_after_a_break_of_ten_days(tmp_path, compiled):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     compiled(toy, cache, [3.0, 1.0])
     for file in cache.iterdir():
@@ -214,7 +221,7 @@ def test_nothing_is_compiled_again_after_a_break_of_ten_days(tmp_path):
     assert compiled(toy, cache, [3.0, 1.0]) == set()
 
 
-def test_unwritable_folder_gives_a_warning(tmp_path):
+def test_unwritable_folder_gives_a_warning(tmp_path, run):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     cache.write_text("")
     program = "import json, warnings\nwith warnings.catch_warnings(record=True) as said:\n"
@@ -225,7 +232,7 @@ def test_unwritable_folder_gives_a_warning(tmp_path):
     assert [text.startswith(f"compiled kernels cannot be kept in {cache}") for text in said] == [True]
 
 
-def test_an_edit_while_a_process_runs_is_not_kept_under_the_new_sources(tmp_path):
+def test_an_edit_while_a_process_runs_is_not_kept_under_the_new_sources(tmp_path, run, compiled):
     """The process still has the old code: what it compiles now must not be taken for the new."""
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     program = """
@@ -242,7 +249,7 @@ print(json.dumps(outer(1.0)))
     assert compiled(toy, cache, [8.0, 1.0]) == ALL
 
 
-def test_files_have_the_permissions_of_the_umask(tmp_path):
+def test_files_have_the_permissions_of_the_umask(tmp_path, compiled):
     toy, cache = make_toy(tmp_path / "here"), tmp_path / "cache"
     compiled(toy, cache, [3.0, 1.0])
     mask = os.umask(0)

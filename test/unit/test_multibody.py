@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from uncompiled import uncompiled
 
 import grouser
 from grouser.physics.base.errors import MachineError
@@ -23,7 +24,7 @@ from grouser.physics.multibody.kinematics import make_kinematics, update_kinemat
 from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 
-BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, uncompiled], ids=["compiled", "python"])
 MACHINES = Path(__file__).parents[1] / "data"
 ALL_JOINTS, ROVER = MACHINES / "machines" / "all_joints.urdf", MACHINES / "models" / "rover.urdf"
 
@@ -184,7 +185,7 @@ def test_inertia_in_world_axes(case, of):
 @BOTH
 def test_mass_matrix(case, of):
     kinematics = case.kinematics()
-    found = make_mass_matrix(case.model)
+    found = Packed(make_mass_matrix(case.model))
     found.diagonal[:] = found.lower[:] = 7.0
     of(mass_matrix)(case.model, kinematics, np.zeros((case.bodies, 10)), found)
     jacobians = [case.jacobian(kinematics, body) for body in range(case.bodies)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from uncompiled import uncompiled
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
@@ -22,7 +23,7 @@ from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
 
-BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, uncompiled], ids=["compiled", "python"])
 ROUND_OFF = 1e-11  # for matrices with a largest entry of one
 
 ONE = ("revolute", "continuous", "prismatic")
@@ -189,7 +190,7 @@ def test_blocks_share_the_columns_of_the_matrix():
 @BOTH
 def test_multiply_in_place(of):
     model, _ = two_blocks()
-    factor = make_mass_matrix(model)
+    model, factor = Packed(model), Packed(make_mass_matrix(model))
     factor.diagonal[:] = 0.5, 0.25, 0.125  # L = [[2, 0, 0], [0, 4, 0], [0, 3, 8]]
     factor.lower[2, 0] = 3.0
     x = np.array([10.0, 1.0, 2.0])
@@ -203,7 +204,7 @@ def test_multiply_in_place(of):
 @pytest.mark.parametrize("pivot", [0.0, -1.0, np.nan])
 def test_factorise_returns_the_coordinate_of_a_bad_pivot(of, pivot):
     model, _ = two_blocks()
-    matrix = make_mass_matrix(model)
+    model, matrix = Packed(model), Packed(make_mass_matrix(model))
     matrix.diagonal[:] = 1.0, pivot, 1.0
 
-    assert of(factorise)(model, make_kinematics(model), matrix) == 1
+    assert of(factorise)(model, Packed(make_kinematics(model)), matrix) == 1

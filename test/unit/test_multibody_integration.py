@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
+from uncompiled import uncompiled
 
 import grouser
 from grouser.physics.base import spatial
@@ -17,7 +18,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.model.multibody import FREE, SPHERICAL, build_model
 from grouser.physics.multibody.integration import integrate_positions
 
-BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
+BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, uncompiled], ids=["compiled", "python"])
 ALL_JOINTS = Path(__file__).parents[1] / "data" / "machines" / "all_joints.urdf"
 
 BODY = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))

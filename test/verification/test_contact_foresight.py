@@ -1,6 +1,7 @@
 """Bodies push each other only if they touch within the step, and none passes through another."""
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -189,7 +190,10 @@ def test_bodies_meet_when_they_do_not_pass(pair, restitution):
     simulation = Simulation(loose(solid("one", one), solid("other", other, 3.0), contacts=materials), FREE_SPACE)
     place(simulation, 0, (-0.41, 0.0, half + other_half - 0.02), turn, linear=(150.0, 0.0, 0.0))
     place(simulation, 1, (0.0, 0.0, 0.0), other_turn)
-    simulation.step(6)
+    # they meet at their edges, which makes the lighter one spin
+    spins = restitution > 0.0 and pair == ("box", "box")
+    with pytest.warns(RuntimeWarning, match='"one" turns by') if spins else nullcontext():
+        simulation.step(6)
     momentum = velocity_of(simulation, 0) + 3.0 * velocity_of(simulation, 1)
     assert momentum == pytest.approx([150.0, 0.0, 0.0], abs=1e-9)
     assert velocity_of(simulation, 1)[0] > 1.0

@@ -119,7 +119,7 @@ def cloud(seed, friction, restitution):
     return simulation, geometries, masses
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("friction, restitution", [(0.0, 0.0), (0.6, 0.0), (0.0, 1.0), (0.6, 1.0), (0.6, 0.5)])
 def test_collisions_keep_momentum_and_add_no_energy(seed, friction, restitution):
     simulation, geometries, masses = cloud(seed, friction, restitution)

@@ -5,16 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fleet_machines import box, drive, turned
+from momentum import momentum_of
 from shipped import shipped_machine
 
 from grouser import Member, Simulation, World, combine, load_world
 from grouser.catalogue import world_file
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
-from grouser.physics.multibody.energy import total_momentum
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 FREE = World("free", gravity=(0.0, 0.0, 0.0), ground=None)
 VIEWS = ("joint_position", "joint_velocity", "joint_effort", "contact_wrench", "obstacle_wrench", "joint_reaction")
@@ -34,14 +32,6 @@ def robot():
 @pytest.fixture(scope="module")
 def sand():
     return load_world(world_file("sand"))
-
-
-def momentum(simulation):
-    """Linear and angular, about the world's origin, (6,)."""
-    kinematics, result = Packed(make_kinematics(simulation.model)), np.zeros(6)
-    update_kinematics(Packed(simulation.model), simulation.state.q, simulation.state.v, kinematics)
-    total_momentum(Packed(simulation.model), kinematics, result)
-    return result
 
 
 # --- as alone -------------------------------------------------------------------------------------------------------
@@ -136,13 +126,13 @@ def test_momentum_of_colliding_boxes_in_free_space_is_conserved():
     machine = combine({"a": Member(box(), Pose((-1.0, 0.1, 0.05))), "b": Member(box(mass=5.0), Pose())})
     both = Simulation(machine, FREE)
     both.part("a").place((-1.0, 0.1, 0.05), turned(0.2), linear=(2.0, 0.0, 0.0), angular=(0.0, 0.0, 0.5))
-    before, met = momentum(both), set()
+    before, met = momentum_of(both), set()
     for _ in range(1000):
         both.step()
         met |= {(contact.link, contact.other) for contact in both.part("b").contacts() if contact.force_world.any()}
     assert met == {("box", "a/box")}
     assert both.part("b").base_twist()[0] @ both.part("b").base_twist()[0] > 0.1
-    np.testing.assert_allclose(momentum(both), before, rtol=0.0, atol=1e-12 * np.abs(before).max())
+    np.testing.assert_allclose(momentum_of(both), before, rtol=0.0, atol=1e-12 * np.abs(before).max())
 
 
 def test_momentum_of_a_rover_pushing_another_is_conserved(rover):
@@ -152,10 +142,10 @@ def test_momentum_of_a_rover_pushing_another_is_conserved(rover):
         machine = combine({"a": Member(rover, Pose((-2.5, 0.1, 0.0))), "b": Member(rover, Pose())})
         both = Simulation(machine, FREE, step=step)
         both.part("a").place((-2.5, 0.1, 0.0), turned(0.0), linear=(1.0, 0.0, 0.0))
-        before = momentum(both)
+        before = momentum_of(both)
         both.step(round(1.5 / step))
         assert both.part("b").base_twist()[0][0] > 0.2
-        lost.append(np.abs(momentum(both) - before)[:3].max() / before[0])
+        lost.append(np.abs(momentum_of(both) - before)[:3].max() / before[0])
     assert lost[0] < 1e-3 and lost[1] < 0.7 * lost[0]
 
 

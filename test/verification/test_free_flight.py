@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 
 def centre_of_mass(simulation):
     """Position [m] and velocity [m/s] of the centre of mass."""
-    model, kinematics = simulation.model, make_kinematics(simulation.model)
+    model, kinematics = Packed(simulation.model), Packed(make_kinematics(simulation.model))
     update_kinematics(model, simulation.state.q, simulation.state.v, kinematics)
     moments, twist = kinematics.inertia[:, 6:9], kinematics.twist
     mass = kinematics.inertia[:, 9].sum()

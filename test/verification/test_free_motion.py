@@ -4,21 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from momentum import momentum_of
 from scipy.special import ellipk
 
 from grouser import Simulation, World
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.multibody.energy import total_momentum
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 FREE_SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
-
-
-def momentum_of(simulation):
-    kinematics, result = make_kinematics(simulation.model), np.zeros(6)
-    update_kinematics(simulation.model, simulation.state.q, simulation.state.v, kinematics)
-    total_momentum(simulation.model, kinematics, result)
-    return result
 
 
 # attached to the world by a floating joint with a rotated and shifted frame

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grouser import Simulation, World
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.world import Ground
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.newton_euler import inverse_dynamics
@@ -46,9 +47,9 @@ def arm(parts, brake='holding_brake="true"', *, world=AIR, scheme="implicit", st
 
 def gravity_torque(simulation):
     """Torque at the hinge that holds the arm up [N m]."""
-    kinematics, torque = make_kinematics(simulation.model), np.zeros(1)
-    update_kinematics(simulation.model, simulation.state.q, np.zeros(1), kinematics)
-    inverse_dynamics(simulation.model, kinematics, np.zeros(1), np.zeros((1, 6)), np.zeros((1, 6)), torque)
+    model, kinematics, torque = Packed(simulation.model), Packed(make_kinematics(simulation.model)), np.zeros(1)
+    update_kinematics(model, simulation.state.q, np.zeros(1), kinematics)
+    inverse_dynamics(model, kinematics, np.zeros(1), np.zeros((1, 6)), np.zeros((1, 6)), torque)
     return torque[0]
 
 

@@ -4,11 +4,10 @@ import functools
 
 import numpy as np
 import pytest
+from momentum import momentum_of
 
 from grouser import Simulation, World
 from grouser.physics.model.multibody import build_model
-from grouser.physics.multibody.energy import total_momentum
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.simulation import building
 
 EARTH, SPACE = World(ground=None), World(gravity=(0.0, 0.0, 0.0), ground=None)
@@ -35,14 +34,6 @@ def pair(monkeypatch, machine, world, **settings):
     with monkeypatch.context() as patch:
         patch.setattr(building, "build_model", functools.partial(build_model, longest_with_entries=10**6))
         return ours, Simulation(machine, world, **settings)
-
-
-def momentum_of(simulation):
-    """Linear and angular momentum about the world's origin."""
-    kinematics, result = make_kinematics(simulation.model), np.zeros(6)
-    update_kinematics(simulation.model, simulation.state.q, simulation.state.v, kinematics)
-    total_momentum(simulation.model, kinematics, result)
-    return result
 
 
 @pytest.mark.parametrize(

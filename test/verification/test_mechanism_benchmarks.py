@@ -136,7 +136,7 @@ def test_andrews_reference_is_the_published_one():
 
 
 def test_andrews_mechanism_is_of_second_order_by_the_midpoint_rule():
-    times = [0.0096, 0.0192, 0.0288]
+    times = [0.0048, 0.0096]
     expected = references.andrews_angles(times)
     coarse, fine = (error("andrews", times, expected, step=step) for step in (1.6e-5, 8e-6))
     assert math.log2(coarse / fine) == pytest.approx(2.0, abs=0.1)
@@ -152,11 +152,11 @@ def test_andrews_mechanism_ends_at_the_published_angles():
 
 def test_andrews_mechanism_converges_by_the_default_integrator():
     """At least of first order: half the step leaves no more than six tenths of the error."""
-    times = [0.01, 0.021]
+    times = [0.005, 0.01]
     expected = references.andrews_angles(times)
     coarse, fine = (error("andrews", times, expected, integrator="semi_implicit", step=step) for step in (1e-5, 5e-6))
     assert fine < 0.6 * coarse
-    result = run("andrews", integrator="semi_implicit", step=1e-5, duration=0.021)
+    result = run("andrews", integrator="semi_implicit", step=1e-5, duration=times[-1])
     rate = np.abs(np.diff(result["coordinates"], axis=0)).max() / 1e-5
     assert coarse < rate * 1e-5 * turned(result["coordinates"])
 
@@ -202,7 +202,7 @@ def test_bricard_mechanism_converges_by_the_default_integrator(bricard):
 # --- A05 ----------------------------------------------------------------------------------------------------------
 
 GOVERNOR = {"stiffness": 2.5e5, "damping": 6e3, "speed": 5.0}
-GOVERNOR_TIMES = [0.4, 2.4, 6.4]
+GOVERNOR_TIMES = [0.4, 2.4]
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def test_piston_impulse_of_equation_9(parts):
     geometry, kinematics = Packed(make_actuator_geometry(machine, names, model)), Packed(make_kinematics(model))
     model = Packed(model)
     v = np.array([0.1, -0.2, 0.05, 0.2, -0.1, 0.3, 0.4, 0.1, -0.3, -0.5, 0.3, 0.2])
-    update_kinematics(model, model.q_initial, v, kinematics)
+    update_kinematics(model, model.q_initial.copy(), v, kinematics)
     factor = Packed(make_mass_matrix(model))
     mass_matrix(model, kinematics, np.zeros((2, 10)), factor)
     assert factorise(model, kinematics, factor) == -1

@@ -43,8 +43,7 @@ def test_driven_cart_on_soil_comes_to_rest(level):
     assert_rests(simulation)
 
 
-@pytest.mark.parametrize("bulldozing", [True, False])
-@pytest.mark.parametrize("slip", [0.3, -0.3])
+@pytest.mark.parametrize("bulldozing, slip", [(True, 0.3), (False, -0.3)])
 def test_heading_changes_forces_by_less_than_2_percent_of_the_load(bulldozing, slip):
     """At 20 mm; at 60 and 18 degrees many of the scattered sample points enter contact at once."""
     headings = (0.0, 10.0, 18.4, 30.0, 45.0, 60.0, 77.0)

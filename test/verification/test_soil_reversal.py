@@ -115,8 +115,16 @@ def follow(soil, wheel, path, step=1e-3):
     return tuple(np.array(values)[start - 1 :] for values in (account, outside, stored))
 
 
-@pytest.mark.parametrize("name", PATHS)
-@pytest.mark.parametrize("soil, wheel", [("lunar", SMALL), ("clay", LARGE), ("hardening", SMALL)])
+GROUNDS = [("lunar", SMALL), ("clay", LARGE), ("hardening", SMALL)]
+# Each path on one ground, and on the others in `make soak`.
+PATHS_ON_GROUNDS = [
+    pytest.param(name, *ground, marks=() if (k + k // 3 + j) % len(GROUNDS) == 0 else pytest.mark.soak)
+    for k, name in enumerate(PATHS)
+    for j, ground in enumerate(GROUNDS)
+]
+
+
+@pytest.mark.parametrize("name, soil, wheel", PATHS_ON_GROUNDS)
 def test_soil_gives_no_more_than_it_has_stored(name, soil, wheel):
     account, outside, stored = follow(SOILS[soil], wheel, PATHS[name])
     # what is given beyond the store in a step is missing in the next one

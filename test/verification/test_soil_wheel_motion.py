@@ -1,6 +1,7 @@
 """A wheel on soft ground as a mechanical system: energy, rest, convergence, symmetry, unusual situations."""
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -190,7 +191,9 @@ def test_wheel_on_soil_under_other_gravity(level, gravity):
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
 def test_light_and_heavy_wheels_on_soil_stay_finite(level, mass, step):
     simulation = loose_wheel(soft(level, spawn=Pose((0.0, 0.0, 0.16))), mass, step=step)
-    simulation.step(round(3.0 / step))
+    sinks = mass > 1.0
+    with pytest.warns(RuntimeWarning, match="of a wheel's diameter") if sinks else nullcontext():
+        simulation.step(round(3.0 / step))
     x, y, z = simulation.state.q[:3]
     assert max(abs(x), abs(y)) < 0.3
     # no higher than it fell from; and the soil stops it: a free fall would have taken it 44 m down
@@ -200,16 +203,19 @@ def test_light_and_heavy_wheels_on_soil_stay_finite(level, mass, step):
 @pytest.mark.parametrize("level", LEVELS)
 def test_wheel_leaps_and_lands(level):
     simulation = loose_wheel(soft(level, spawn=Pose((0.0, 0.0, 0.3))), 10.0)
-    simulation.state.v[:3] = 5.0, 0.0, 5.0
+    simulation.state.v[:3] = 5.0, 0.0, 4.0
     simulation.state.v[4] = 30.0
     simulation.step(1)
     before = simulation.energy()
     highest = 0.0
-    for _ in range(4000):
-        simulation.step(1)
-        highest = max(highest, simulation.state.q[2])
+    # it sinks in by 0.47 of its diameter with stress integrals, by 0.3 with the others
+    sinks = level == "stress"
+    with pytest.warns(RuntimeWarning, match="of a wheel's diameter") if sinks else nullcontext():
+        for _ in range(4000):
+            simulation.step(1)
+            highest = max(highest, simulation.state.q[2])
     # the flight's height, within half a step's gain
-    assert highest == pytest.approx(0.3 + 25.0 / (2.0 * GRAVITY), abs=5.0 * simulation.step_size)
+    assert highest == pytest.approx(0.3 + 4.0**2 / (2.0 * GRAVITY), abs=4.0 * simulation.step_size)
     after = simulation.energy()
     assert_balanced(simulation, before.kinetic + before.potential - after.kinetic - after.potential)
     assert simulation.wheel["wheel"].normal_force > 0.0

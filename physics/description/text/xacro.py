@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -9,11 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.declarations import refuse_declarations
 from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.packages import Packages
-from grouser.physics.description.text.xml_tree import BYTES_MAX, refuse_declarations
+from grouser.physics.description.text.xml_tree import BYTES_MAX
 
-SECONDS_MAX = 20.0
+SECONDS_MAX = 20  # of processor time, so that a busy machine does not count
+_WAIT_MAX = 300.0  # [s]: for a worker that does not compute
 _WORKER = "grouser.physics.description.text.xacro_worker"
 
 
@@ -55,6 +58,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -
             "arguments": {name: str(value) for name, value in arguments.items()},
             "near": str(packages.file),
             "packages": {name: str(folder) for name, folder in packages.given.items()},
+            "seconds": SECONDS_MAX,
         }
     )
     try:
@@ -62,16 +66,20 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -
             [sys.executable, "-m", _WORKER],
             input=request.encode("utf-8"),
             capture_output=True,
-            timeout=SECONDS_MAX,
+            timeout=_WAIT_MAX,
             env=_environment(),
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise MachineError(
-            f"xacro has not ended after {SECONDS_MAX:g} s", file=path, remedy="does a macro or an include call itself?"
-        ) from None
+        raise MachineError(f"xacro has not ended after {_WAIT_MAX:g} s", file=path) from None
     except OSError as error:
         raise MachineError(f"xacro cannot be started: {error.strerror}", file=path) from None
+    if done.returncode == -signal.SIGXCPU:
+        raise MachineError(
+            f"xacro has not ended after {SECONDS_MAX} s of processor time",
+            file=path,
+            remedy="does a macro or an include call itself?",
+        )
     if done.returncode != 0:
         raise MachineError(f"xacro: {_reason(done)}", file=path)
     if len(done.stdout) > BYTES_MAX:
@@ -86,8 +94,7 @@ def _environment() -> dict[str, str]:
     root = str(Path(__file__).parents[4])
     inherited = os.environ.get("PYTHONPATH")
     search = root + os.pathsep + inherited if inherited else root
-    # The worker's address space is limited, and each of numpy's threads would reserve some.
-    return {**os.environ, "PYTHONPATH": search, "OPENBLAS_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": search}
 
 
 def _reason(done: subprocess.CompletedProcess[bytes]) -> str:

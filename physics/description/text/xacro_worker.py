@@ -3,9 +3,10 @@
 A xacro file is a program: it may recurse endlessly, call ``sys.exit`` or allocate all memory, and the library has
 global state. The separate process keeps this away from the simulator.
 
-Reads ``{"file": path, "arguments": {name: value}, "near": path, "packages": {name: folder}}`` as JSON from standard
-input, the last two as of `Packages`. Writes ``{"text": XML, "defaults": {name: default}, "used": [name]}`` to standard
-output, or a message to standard error and exit status 1.
+Reads ``{"file": path, "arguments": {name: value}, "near": path, "packages": {name: folder}, "seconds": limit}`` as JSON
+from standard input: "near" and "packages" as of `Packages`, the limit of processor time [s]. Writes
+``{"text": XML, "defaults": {name: default}, "used": [name]}`` to standard output, or a message to standard error and
+exit status 1.
 """
 
 import json
@@ -21,8 +22,8 @@ import xacro.substitution_args
 from xacro.substitution_args import ArgException
 
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description.text.declarations import refuse_declarations
 from grouser.physics.description.text.packages import PackageNotFoundError, Packages
-from grouser.physics.description.text.xml_tree import refuse_declarations
 
 MEMORY_MAX = 2 << 30
 
@@ -77,10 +78,9 @@ def expand(file: str, arguments: Arguments, packages: Packages) -> str:
 
 def main() -> int:
     """Runs the worker; returns its exit status."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = MEMORY_MAX if hard == resource.RLIM_INFINITY else min(MEMORY_MAX, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    _limit(resource.RLIMIT_AS, MEMORY_MAX)
     request = json.load(sys.stdin)
+    _limit(resource.RLIMIT_CPU, request["seconds"])
     arguments = Arguments(request["arguments"])
     try:
         packages = Packages(request["near"], request["packages"])
@@ -100,6 +100,12 @@ def main() -> int:
     answer = {"text": expanded, "defaults": arguments.defaults, "used": sorted(arguments.used)}
     sys.stdout.buffer.write(json.dumps(answer).encode("utf-8"))
     return 0
+
+
+def _limit(kind: int, most: int) -> None:
+    """Limits a resource, where the process has no lower limit already."""
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _problem(error: xacro.XacroException, arguments: Arguments) -> str:

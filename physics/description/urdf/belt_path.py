@@ -59,21 +59,6 @@ def lay_belt(centres: np.ndarray, radii: np.ndarray, thickness: float, sag: floa
     return path
 
 
-def shoe_faces(path: BeltPath, shoes: int, thickness: float) -> tuple[np.ndarray, np.ndarray]:
-    """Middles of the faces of evenly spaced shoes, ahead and up [m], and their outward normals, (shoes, 2) each."""
-    along = path.total * (np.arange(shoes) + 0.5) / shoes
-    segment = np.searchsorted(path.start, along, side="right") - 1
-    into, radius = along - path.start[segment], path.radius[segment]
-    bent = radius != 0.0
-    turn = np.where(bent, into / np.where(bent, radius, 1.0), 0.0)
-    ahead, inward = np.where(bent, radius * np.sin(turn), into), np.where(bent, radius * (1.0 - np.cos(turn)), 0.0)
-    tangent = path.direction[segment]
-    normal = np.column_stack([-tangent[:, 1], tangent[:, 0]])
-    outward = np.cos(turn)[:, np.newaxis] * normal + np.sin(turn)[:, np.newaxis] * tangent
-    places = path.point[segment] + ahead[:, np.newaxis] * tangent - inward[:, np.newaxis] * normal
-    return places + thickness * outward, outward
-
-
 def _arcs(centres, radii):
     """Circle, first and last angle of the outward normal of each arc, in the belt's direction: angles decrease."""
     angles = [0.0]

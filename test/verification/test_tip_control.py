@@ -1,0 +1,130 @@
+"""The tip of a bucket follows commanded velocities: kinematics beside the simulation, and straight lines under way."""
+
+import math
+
+import numpy as np
+import pytest
+from shipped import shipped_machine
+
+from grouser import MachineError, Simulation
+from grouser.catalogue import pattern_file
+from grouser.physics.description.data import rotation
+from grouser.runtime.control_mapping_reader import load_control_mapping
+from grouser.runtime.tip_driving import ArmReading, TipDriver
+from grouser.runtime.tip_kinematics import TipKinematics
+
+PERIOD = 20  # steps between two commands
+CONTROL = load_control_mapping(pattern_file("excavator_tip")).tip
+
+
+class Excavator:
+    """The excavator with its arm unfolded, moved by its tip."""
+
+    def __init__(self):
+        self.simulation = Simulation(shipped_machine("excavator"))
+        self.driver = TipDriver(CONTROL, self.simulation.machine)
+        self.hold(2.6, {"stick_valve": -0.8, "bucket_valve": -0.5, "boom_valve": -0.35})
+        self.hold(0.5, dict.fromkeys(self.driver.valves, 0.0))
+
+    def hold(self, seconds, commands):
+        self.simulation.command.update(commands)
+        self.simulation.step(round(seconds / self.simulation.step_size))
+
+    def move(self, wanted, seconds, ramp=0.4):
+        """Moves the tip; returns what it passed: reach, height [m], attitude [rad], shape (samples, 3)."""
+        interval = PERIOD * self.simulation.step_size
+        passed = []
+        for number in range(round(seconds / interval)):
+            share = min(1.0, number * interval / ramp)
+            commands = self.driver.commands(tuple(share * one for one in wanted), self.reading(), interval)
+            self.hold(interval, commands)
+            passed.append(self.tip())
+        self.hold(0.4, self.driver.neutral())
+        return np.array(passed)
+
+    def reading(self):
+        position, velocity = self.simulation.joint_position, self.simulation.joint_velocity
+        joints = self.driver.joints
+        return ArmReading({one: position[one] for one in joints}, {one: velocity[one] for one in joints}, 0.0)
+
+    def tip(self):
+        """Reach, height [m] and attitude [rad] of the teeth, by the poses of the links."""
+        (house, turn), (at, turned) = (self.simulation.link_pose(name) for name in (CONTROL.frame, CONTROL.link))
+        frame, link = rotation.matrix(tuple(turn)), rotation.matrix(tuple(turned))
+        place = frame.T @ (at + link @ np.array(CONTROL.point) - house)
+        ahead = frame.T @ link[:, 0]
+        return np.array([place[0], place[2], math.atan2(ahead[2], ahead[0])])
+
+
+def test_jacobians_are_those_of_the_simulation():
+    excavator = Excavator()
+    simulation = excavator.simulation
+    arm = TipKinematics(simulation.machine, CONTROL.frame, CONTROL.link, CONTROL.point, ["boom", "stick", "bucket"])
+    excavator.hold(0.5, {"boom_valve": 0.3, "stick_valve": 0.4, "bucket_valve": 0.5})
+    before = excavator.tip()
+    simulation.step(1)
+    middle = excavator.reading()
+    motion = arm.motion(middle.positions)
+    simulation.step(1)
+    step = simulation.step_size
+    rates = np.array([middle.velocities[joint] for joint in arm.joints])
+    assert np.max(np.abs(rates)) > 0.1
+    assert motion.tip @ rates == pytest.approx((excavator.tip() - before) / (2.0 * step), abs=2e-3)
+    # the speeds after a step close the loop at the positions before it
+    assert motion.closure @ rates == pytest.approx(np.zeros(len(motion.closure)), abs=1e-4)
+    cylinders = [simulation.cylinder[name] for name in ("boom", "stick", "bucket")]
+    assert motion.cylinders @ rates == pytest.approx([one.velocity for one in cylinders], abs=2e-3)
+    wanted = np.array([0.3, -0.2, 0.1])
+    free = motion.rates(wanted, np.zeros(3, dtype=bool))
+    assert motion.tip @ free == pytest.approx(wanted, abs=1e-9)
+    assert motion.closure @ free == pytest.approx(np.zeros(len(motion.closure)), abs=1e-9)
+
+
+def test_teeth_follow_straight_lines():
+    excavator = Excavator()
+    for wanted, seconds in (((0.0, 0.3, 0.0), 1.5), ((-0.3, 0.0, 0.0), 3.0), ((0.2, -0.2, 0.0), 1.5)):
+        start = excavator.tip()
+        passed = excavator.move(wanted, seconds) - start
+        direction = np.array(wanted[:2]) / math.hypot(*wanted[:2])
+        along, across = passed[:, :2] @ direction, passed[:, 0] * direction[1] - passed[:, 1] * direction[0]
+        assert along[-1] > 0.6 * seconds * math.hypot(*wanted[:2])
+        assert np.max(np.abs(across)) < 0.06
+        assert np.max(np.abs(passed[:, 2])) < math.radians(6.0)
+
+
+def test_attitude_turns_about_the_teeth():
+    excavator = Excavator()
+    excavator.move((-0.3, 0.0, 0.0), 2.0)
+    start = excavator.tip()
+    passed = excavator.move((0.0, 0.0, -0.4), 1.5) - start
+    assert passed[-1, 2] < -0.3
+    assert np.max(np.abs(passed[:, :2])) < 0.06
+
+
+def test_ends_of_strokes_are_respected_and_left_again():
+    excavator = Excavator()
+    excavator.move((0.5, 0.0, 0.0), 6.0)  # farther than the arm is long
+    end = excavator.tip()
+    excavator.move((0.5, 0.0, 0.0), 1.0)
+    assert excavator.tip() == pytest.approx(end, abs=0.02)
+    for name in ("boom", "stick", "bucket"):
+        cylinder = excavator.simulation.cylinder[name]
+        stroke = next(one.stroke for one in excavator.simulation.machine.cylinders if one.name == name)
+        assert 0.0 < cylinder.position < stroke
+    excavator.move((-0.3, 0.0, 0.0), 3.0)
+    assert excavator.tip()[0] < end[0] - 0.4
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"link": "buckett"}, "no link 'buckett' below link 'house'"),
+        ({"frame": "home"}, "no link 'home'"),
+        ({"cylinders": ["boom", "blade"]}, "no cylinder 'blade' below link 'house'"),
+        ({"frame": "track_left"}, "no link 'bucket_body' below link 'track_left'"),
+    ],
+)
+def test_tips_that_do_not_suit_the_machine_are_refused(change, words):
+    values = {"frame": "house", "link": "bucket_body", "point": (0.5, 0.0, 0.0), "cylinders": ["boom"], **change}
+    with pytest.raises(MachineError, match=words):
+        TipKinematics(shipped_machine("excavator"), **values)
