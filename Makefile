@@ -29,7 +29,7 @@ endif
 # The tests start some two hundred processes: bytecode is kept, whatever the shell says.
 test coverage kernels lint: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test coverage kernels soak lint bench setup help clean distclean
+.PHONY: run test coverage kernels soak socketcan lint bench setup help clean distclean
 .DEFAULT_GOAL := help
 
 run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW=0|1 LOOPBACK=0|1
@@ -56,6 +56,11 @@ kernels:
 soak: ## Run the long tests for drift and leaks: SOAK_HOURS=2 (of simulated time)
 	@$(SETUP) --purpose test
 	@$(IN) python -m pytest -m soak -s --timeout 3600 $(TEST_ARGUMENTS)
+
+# A kernel with SocketCAN that is an ordinary process; where the tests have none they are skipped.
+socketcan: ## Run the tests of SocketCAN in user-mode Linux (apt: user-mode-linux)
+	@$(SETUP) --purpose test
+	@$(IN) python tooling/socketcan.py
 
 lint: ## Style, spelling, layers and types, without the tests
 	@$(SETUP) --purpose test

@@ -32,6 +32,16 @@ RUN = [
 # Robots of other people, for `grouser bench robots`.
 ROBOTS = ["example-robot-data"]
 
+# Of the bridges, each by itself and all together.
+BRIDGES = {
+    "joystick": ["evdev>=1.6; sys_platform == 'linux'"],
+    "can": ["python-can>=4.6,<5", "cantools>=41", "canopen>=2.4,<3", "pyserial>=3.5"],
+    "plc": ["pymodbus>=3.16,<4", "asyncua>=2.1,<3", "cryptography", "pyserial>=3.5"],
+    "serial": ["pyserial>=3.5", "cobs>=1.2"],
+    "fmi": ["fmpy>=0.3.32", "pythonfmu>=0.7", "pythonfmu3>=0.3.4"],
+}
+BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
+
 TEST = [
     "pytest",
     "pytest-cov",
@@ -43,6 +53,7 @@ TEST = [
     # the wheels there are; elsewhere it would be built for half an hour, and the benchmark beside it is skipped
     'pybullet; python_version < "3.12" and sys_platform == "linux" and platform_machine == "x86_64"',
     "rosbags",
+    "can-j1939>=2.0.12",  # the other end of a bus
     "ruff",
     "mypy",
     "import-linter",
@@ -77,9 +88,10 @@ setup(
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     data_files=data_files(),
     install_requires=RUN,
-    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST},
+    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST, **BRIDGES},
     zip_safe=False,
     entry_points={
+        "can.interface": ["ros2 = grouser.nodes.bridges.can_topics:TopicBus"],  # of python-can
         "console_scripts": [
             "grouser = grouser.cli:main",
             "simulator = grouser.cli:simulator",
@@ -89,6 +101,11 @@ setup(
             "composed = grouser.cli:composed",
             "world_map = grouser.cli:world_map",
             "goal_follower = grouser.cli:goal_follower",
+            "joystick_bridge = grouser.cli:joystick_bridge",
+            "can_bridge = grouser.cli:can_bridge",
+            "plc_bridge = grouser.cli:plc_bridge",
+            "serial_bridge = grouser.cli:serial_bridge",
+            "fmu_bridge = grouser.cli:fmu_bridge",
         ],
     },
 )

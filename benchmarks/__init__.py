@@ -28,6 +28,7 @@ NAMES: tuple[str, ...] = (
     "attitude",
     "lidar",
     "ros",
+    "hil",
     "objects",
     "start",
     "setup_time",

@@ -23,16 +23,20 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, Joy
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
+from grouser.bridges.scheduling import Scheduling, apply_scheduling
+from grouser.bridges.trials.latency_trial import move_stick, stick_mapping
+from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
 from grouser.nodes.simulator.node import SimulatorNode, spinning
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.runtime.sampling import Moment
 
 _ROOM = 10_000  # queue of a listener
+_PRIORITY = 10  # of SCHED_FIFO, of a joystick's bridge and who hears it
 _PUBLISHED_OFTEN = 300  # times that the peer sends each message for one figure
 # Largest speed of a joint of a rover that stands, and smallest of one that moves [rad/s].
 _STANDS, _MOVES = 1e-3, 5e-3
@@ -120,6 +124,30 @@ def watch_clock() -> None:
         return heard
 
     _obey({"measure": measure})
+
+
+def watch_joy() -> None:
+    """Subscribes to joy. ``measure``: the first axis of each message that changed it, and its arrival [s]."""
+    apply_scheduling(Scheduling("fifo", _PRIORITY))
+    node, arrivals = Node("watch"), []
+
+    def note(message: Joy) -> None:
+        now = time.monotonic()
+        if message.axes and (not arrivals or arrivals[-1][0] != message.axes[0]):
+            arrivals.append((message.axes[0], now))
+
+    node.create_subscription(Joy, topics.JOY, note, topics.RELIABLE)
+    _spin(node)
+    _obey({"measure": lambda: arrivals})
+
+
+def stick(events: str, interval: str) -> None:
+    """A joystick's bridge to joy. ``measure``: lets another process move the stick; the times of its events [s]."""
+    scheduling = Scheduling("fifo", _PRIORITY)
+    apply_scheduling(scheduling)
+    node, mapping = Node("stick"), stick_mapping("joy/axis_0")
+    plant = RosPlant(node, mapping, (), False, "")
+    _obey({"measure": lambda: move_stick(mapping, plant, int(events), float(interval), float(interval), scheduling)})
 
 
 def sleep() -> None:
@@ -359,6 +387,8 @@ def main(role: str, *arguments: str) -> None:
         "simulate": simulate,
         "listen": listen,
         "watch_clock": watch_clock,
+        "watch_joy": watch_joy,
+        "stick": stick,
         "sleep": sleep,
         "repeat": repeat,
         "drive": drive,

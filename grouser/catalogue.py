@@ -1,4 +1,4 @@
-"""Machines, worlds, fleets, programs and control patterns: a path, or the name of one that comes with grouser."""
+"""Machines, worlds, fleets, programs, patterns and mappings: a path, or the name of one that comes with grouser."""
 
 import os
 from pathlib import Path
@@ -54,6 +54,20 @@ def pattern_file(name: str) -> Path:
         MachineError: there is no pattern of that name.
     """
     return _find("control pattern", name, "config/operator", _YAML_ENDINGS)
+
+
+def bridge_file(name: str) -> Path:
+    """File of a bridge's mapping: `name` itself if it is a path, else ``config/bridges/<name>.yaml``.
+
+    Raises:
+        MachineError: there is no mapping of that name.
+    """
+    return _find("mapping", name, "config/bridges", _YAML_ENDINGS)
+
+
+def bridge_files() -> list[Path]:
+    """Files of the mappings that come with grouser, by name; none where its files are not installed."""
+    return _list("config/bridges", _YAML_ENDINGS)
 
 
 def machine_files() -> list[Path]:

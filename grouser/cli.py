@@ -21,6 +21,8 @@ COMMANDS = {
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.experiments.command_line", "run a published result"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
+    "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
+    "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
     "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
 }
 EXIT_BAD_INPUT = 2
@@ -68,6 +70,31 @@ def attitude_controller() -> int:
 def operator() -> int:
     """Runs the node of `grouser.nodes.operator`; returns its exit status."""
     return _call("operator", "grouser.nodes.operator.node", None)
+
+
+def joystick_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.joystick_bridge`; returns its exit status."""
+    return _call("joystick_bridge", "grouser.nodes.bridges.joystick_bridge", None)
+
+
+def can_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.can_bridge`; returns its exit status."""
+    return _call("can_bridge", "grouser.nodes.bridges.can_bridge", None)
+
+
+def plc_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.plc_bridge`; returns its exit status."""
+    return _call("plc_bridge", "grouser.nodes.bridges.plc_bridge", None)
+
+
+def serial_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.serial_bridge`; returns its exit status."""
+    return _call("serial_bridge", "grouser.nodes.bridges.serial_bridge", None)
+
+
+def fmu_bridge() -> int:
+    """Runs the node of `grouser.nodes.bridges.fmu_bridge`; returns its exit status."""
+    return _call("fmu_bridge", "grouser.nodes.bridges.fmu_bridge", None)
 
 
 def composed() -> int:

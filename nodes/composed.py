@@ -31,6 +31,11 @@ OTHERS = {
     "attitude_controller": ("attitude.controller", "AttitudeControllerNode"),
     "goal_follower": ("navigation.goal_follower", "GoalFollowerNode"),
     "world_map": ("navigation.world_map", "WorldMapNode"),
+    "joystick_bridge": ("bridges.joystick_bridge", "JoystickBridgeNode"),
+    "can_bridge": ("bridges.can_bridge", "CanBridgeNode"),
+    "plc_bridge": ("bridges.plc_bridge", "PlcBridgeNode"),
+    "serial_bridge": ("bridges.serial_bridge", "SerialBridgeNode"),
+    "fmu_bridge": ("bridges.fmu_bridge", "FmuBridgeNode"),
 }
 
 

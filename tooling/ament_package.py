@@ -14,6 +14,11 @@ EXECUTABLES = (
     "attitude_controller",
     "world_map",
     "goal_follower",
+    "joystick_bridge",
+    "can_bridge",
+    "plc_bridge",
+    "serial_bridge",
+    "fmu_bridge",
 )
 SHARED = ("package.xml", "config", "urdf")
 

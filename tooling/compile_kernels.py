@@ -6,7 +6,13 @@ from grouser import catalogue
 from grouser.progress import showing_compilation
 from grouser.runtime.streams import rehearse
 
-MACHINES = {"demolition_robot": "flat", "rover": "sand", "four_bar": "weightless", "rigid_pendulum": "weightless"}
+MACHINES = {
+    "demolition_robot": "flat",
+    "rover": "sand",
+    "four_bar": "weightless",
+    "rigid_pendulum": "weightless",
+    "hydraulic_lift": "flat",
+}
 
 
 def main() -> None:

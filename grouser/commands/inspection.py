@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
+from grouser.commands import bridge_inspection
 from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.commands.machine_options import add_base, add_packages, read_arguments
+from grouser.commands.running_gear_inspection import running_gear_facts, running_gear_lines
 from grouser.commands.sensor_inspection import sensor_facts, sensor_lines
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine
@@ -49,7 +51,9 @@ def main(arguments: Sequence[str]) -> int:
         ParameterError: a xacro argument or a package is not of the right form.
     """
     parser = argparse.ArgumentParser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
-    parser.add_argument("file", help="URDF or xacro file, or the name of a machine that comes with grouser")
+    parser.add_argument(
+        "file", nargs="?", default="", help="URDF or xacro file, or the name of a machine that comes with grouser"
+    )
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
     add_base(parser)
     add_packages(parser)
@@ -63,7 +67,15 @@ def main(arguments: Sequence[str]) -> int:
         type=Path,
         help="of --hydraulics: the drawing, .svg or .dot; default: the machine's name with _circuit.svg",
     )
+    parser.add_argument(
+        "--bridge", metavar="FILE", default="", help="show a bridge's mapping instead: a file, or a shipped one's name"
+    )
     options = parser.parse_args(arguments)
+    if bool(options.bridge) == bool(options.file):
+        parser.error("give a machine, or a mapping with --bridge")
+    if options.bridge:
+        bridge_inspection.show(options.bridge, options.json)
+        return 0
     if options.output is not None and not options.hydraulics:
         parser.error("--output goes with --hydraulics")
     packages = read_packages(options.package)
@@ -160,6 +172,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         "loop_joints": [_loop_facts(loop) for loop in machine.loop_joints],
         "compliant_joints": [_plain(compliance) for compliance in machine.compliant_joints],
         "flexible_links": [_plain(link) for link in machine.flexible_links],
+        **running_gear_facts(machine),
         "sensors": sensor_facts(machine),
         "integrator": machine.integrator.method,
         "step": step,
@@ -197,6 +210,7 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from _tree_lines(machine, facts)
     yield from _hydraulic_lines(facts)
+    yield from running_gear_lines(facts)
     yield from _elastic_lines(facts)
     yield from sensor_lines(machine)
     if facts["drives"]:

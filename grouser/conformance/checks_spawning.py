@@ -13,6 +13,7 @@ from grouser.conformance.subject import Subject
 
 _NEEDED = frozenset({"SPAWNING", "SPAWNING_RESOURCE_STRING", "DELETING"})
 _GUEST = "conform_guest"
+_ARRIVAL = 4.0  # [s] of wall time for the first transforms after the topics are there
 _PLACE = (0.0, 30.0, 0.5)  # [m] in the world, where most worlds have nothing
 
 
@@ -69,7 +70,7 @@ def _check_guest(subject: Subject, section: Section, root: str) -> None:
                 tree.parents.setdefault(transform.child_frame_id, set()).add(transform.header.frame_id)
         return frame in tree.parents
 
-    subject.client.until(connected)
+    subject.client.until(connected, _ARRIVAL)
     section.check("frames of the spawned", frame, "there" if connected() else "not on /tf", connected())
     if connected() and subject.parameters["publish_map_tf"]:
         world = subject.parameters["map_frame"]

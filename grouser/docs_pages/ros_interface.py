@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import Any
 
 import rclpy
+import yaml
 from rclpy.action.graph import get_action_client_names_and_types_by_node, get_action_server_names_and_types_by_node
 from rclpy.lifecycle import LifecycleNode
 from rclpy.logging import LoggingSeverity, get_logger_effective_level, set_logger_level
@@ -28,6 +29,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from grouser import catalogue
+from grouser.bridges.protocols import KINDS
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.parameters import Declaration
 from grouser.nodes.simulator import trajectory_parameters
@@ -48,6 +50,11 @@ NODES = {
     "simulator": "grouser.nodes.simulator.node",
     "attitude_controller": "grouser.nodes.attitude.controller",
     "goal_follower": "grouser.nodes.navigation.goal_follower",
+    "joystick_bridge": "grouser.nodes.bridges.joystick_bridge",
+    "can_bridge": "grouser.nodes.bridges.can_bridge",
+    "plc_bridge": "grouser.nodes.bridges.plc_bridge",
+    "serial_bridge": "grouser.nodes.bridges.serial_bridge",
+    "fmu_bridge": "grouser.nodes.bridges.fmu_bridge",
     "operator": "grouser.nodes.operator.node",
     "viewer": "grouser.nodes.viewer.node",
     "world_map": "grouser.nodes.navigation.world_map",
@@ -135,6 +142,8 @@ MEANINGS: dict[str, Meaning] = {
     topics.PAUSE: Meaning("stand still, or go on"),
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
+    topics.BRIDGE_STATE: Meaning("whether the device or bus is open, and the state of every link, at each change"),
+    topics.ACKNOWLEDGE: Meaning("latched links are checked again; refused while one is silent or not neutral"),
     topics.CLEAR_EMERGENCY_STOP: Meaning("releases emergency stops; refused while a command is not neutral"),
 }
 # Arguments of machines: without them no shipped machine has flexible links.
@@ -217,7 +226,7 @@ def _section(name: str, node_class: type[Node], declarations: Mapping[str, Decla
     if issubclass(node_class, LifecycleNode):
         lines[-1] += " A lifecycle node; with `autostart` it goes to active by itself."
     lines.append("")
-    offers = _all_offers(node_class, declarations)
+    offers = _all_offers(name, node_class, declarations)
     for key, heading in _HEADINGS.items():
         rows = _rows(offers, key, simulator)
         if rows:
@@ -228,11 +237,12 @@ def _section(name: str, node_class: type[Node], declarations: Mapping[str, Decla
     return "\n".join([*lines, "### Parameters", "", *_parameter_rows(declarations), ""])
 
 
-def _all_offers(node_class: type[Node], declarations: Mapping[str, Declaration]) -> Endpoints:
+def _all_offers(name: str, node_class: type[Node], declarations: Mapping[str, Declaration]) -> Endpoints:
     if node_class is SimulatorNode:
         every = [simulator_offers(machine, world) for machine in machine_names() for world in WORLDS]
     else:
-        every = [_offers(node_class, variant) for variant in _variants(declarations)]
+        variants = _shipped_mappings(name) if "mapping" in declarations else _variants(declarations)
+        every = [_offers(node_class, variant) for variant in variants]
     merged: Endpoints = {}
     for offers in every:
         for key, offer in offers.items():
@@ -251,6 +261,13 @@ def _variants(declarations: Mapping[str, Declaration]) -> Iterator[Mapping[str, 
         yield from ({"enable_stamped_cmd_vel": stamped} for stamped in (False, True))
     if "pattern" in declarations:
         yield {"pattern": _TIP_PATTERN}
+
+
+def _shipped_mappings(program: str) -> Iterator[Mapping[str, object]]:
+    """Values of the parameter `mapping` of a bridge: the mappings that come with grouser."""
+    for file in catalogue.bridge_files():
+        if KINDS[yaml.safe_load(file.read_text())["bridge"]].program == program:
+            yield {"mapping": file.stem}
 
 
 def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Endpoints:

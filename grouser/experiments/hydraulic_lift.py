@@ -28,7 +28,7 @@ DESCRIPTION = "a hydraulic cylinder lifts a load (Strashnov and Mironenko, 2023)
 
 
 # Parameters of the machine have the names of its xacro arguments.
-_MACHINE = {
+MACHINE = {
     "load_mass": positive(100.0, "kg", "mass that is lifted"),
     "piston_mass": positive(5.0, "kg", "piston with rod; carries no weight of its own"),
     "bore": positive(0.04, "m", "bore of the cylinder"),
@@ -52,7 +52,7 @@ _MACHINE = {
     "valve_damping": Parameter(1.0, "-", "damping ratio of the spool", minimum=0.0),
 }
 PARAMETERS = {
-    **_MACHINE,
+    **MACHINE,
     "gravity": Parameter(9.81, "m/s2", "acceleration, downwards", minimum=0.0),
     "command": Parameter([[0, 0], [1, 0], [1, 1]], "s, -", "schedule of the valve", convert=read_schedule),
     "duration": positive(6.0, "s", "time simulated"),
@@ -98,7 +98,7 @@ def run(**parameters: Any) -> Result:
         MachineError: parameters that make no cylinder or valve.
         DivergenceError: the step is too long for the parameters.
     """
-    arguments = {name: repr(parameters[name]) for name in _MACHINE}
+    arguments = {name: repr(parameters[name]) for name in MACHINE}
     machine = load_machine(share_path("urdf", "hydraulic_lift.urdf.xacro"), arguments)
     world = World(gravity=(0.0, 0.0, -parameters["gravity"]), ground=None)
     step, stroke = parameters["step"], parameters["stroke"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import SLIP_SINKAGE, Soil
 from grouser.physics.description.soils.checks import check_soil
 
@@ -49,6 +50,17 @@ SOIL = {
     "exit_angle_ratio": Parameter(0.0, "-", "exit over entry angle; above 0 it replaces exit_ratio", minimum=0.0),
     "unloading_stiffness": positive(4e7, "N/m3", "k_0 of soil that is pressed again"),
     "unloading_slope": Parameter(0.0, "N/m4", "A_u of soil that is pressed again", minimum=0.0),
+}
+# Dry sand, after Wong, as the closed forms of tracks have it.
+TRACK_SOIL = {
+    "cohesive_modulus": Parameter(990.0, "N/m^(n+1)", "k_c of Bekker's form"),
+    "frictional_modulus": Parameter(1528430.0, "N/m^(n+2)", "k_phi of Bekker's form", minimum=0.0),
+    "exponent": Parameter(1.1, "-", "n of the pressure", minimum=0.1, maximum=3.0),
+    "cohesion": Parameter(1040.0, "Pa", "c", minimum=0.0),
+    "friction_angle_deg": Parameter(28.0, "deg", "phi", minimum=0.0, maximum=60.0),
+    "shear_displacement_modulus": positive(0.01, "m", "K of the shear"),
+    "unloading_stiffness": SOIL["unloading_stiffness"],
+    "unloading_slope": SOIL["unloading_slope"],
 }
 DEFORMABLE = {
     "heave": Parameter(0.3, "-", "share of the displaced soil that heaps up (deformable)", minimum=0.0, maximum=1.0),
@@ -100,6 +112,36 @@ def read_soil(parameters: Mapping[str, Any], **fields: Any) -> Soil:
     )
     check_soil(soil)
     return soil
+
+
+def read_track_soil(parameters: Mapping[str, Any]) -> Soil:
+    """The soil under a track that an experiment's parameters describe.
+
+    Args:
+        parameters: those of `TRACK_SOIL`, and the width of the track.
+
+    Raises:
+        ParameterError: soil that carries nothing.
+    """
+    cohesive, frictional = parameters["cohesive_modulus"], parameters["frictional_modulus"]
+    if cohesive / parameters["width"] + frictional <= 0.0:
+        valid = f"above {-cohesive / parameters['width']:g}, so that k_c/b + k_phi is above 0"
+        raise ParameterError("frictional_modulus", frictional, valid)
+    angle = math.radians(parameters["friction_angle_deg"])
+    return Soil(
+        name="the soil",
+        source="the parameters of the experiment",
+        cohesive_modulus=cohesive,
+        frictional_modulus=frictional,
+        exponent=parameters["exponent"],
+        cohesion=parameters["cohesion"],
+        friction_angle=angle,
+        repose_angle=angle,
+        shear_displacement_modulus=parameters["shear_displacement_modulus"],
+        unloading_stiffness=parameters["unloading_stiffness"],
+        unloading_slope=parameters["unloading_slope"],
+        density=1600.0,  # of soil that is pushed aside
+    )
 
 
 def draw_over_slip(

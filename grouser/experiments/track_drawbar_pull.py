@@ -4,14 +4,13 @@ After Bekker (1956, 1969), Janosi and Hanamoto (1961), and Wong, Theory of Groun
 shoe with unloading and reloading, shear displacement of each shoe since it came down.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_parameters import SOIL, slips
+from grouser.experiments.soil_parameters import TRACK_SOIL, read_track_soil, slips
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import Soil
 from grouser.studies.tracks.shoe_row import ShoeRow, closed_form, steady_pull
@@ -25,14 +24,7 @@ PARAMETERS = {
     "contact_length": positive(1.5, "m", "of the track on the ground"),
     "width": positive(0.25, "m", "of the track"),
     "shoes_in_contact": Parameter(12, "-", "at a time", minimum=1, maximum=100),
-    "cohesive_modulus": Parameter(990.0, "N/m^(n+1)", "k_c of Bekker's form"),
-    "frictional_modulus": Parameter(1528430.0, "N/m^(n+2)", "k_phi of Bekker's form", minimum=0.0),
-    "exponent": Parameter(1.1, "-", "n of the pressure", minimum=0.1, maximum=3.0),
-    "cohesion": Parameter(1040.0, "Pa", "c", minimum=0.0),
-    "friction_angle_deg": Parameter(28.0, "deg", "phi", minimum=0.0, maximum=60.0),
-    "shear_displacement_modulus": positive(0.01, "m", "K of the shear"),
-    "unloading_stiffness": SOIL["unloading_stiffness"],
-    "unloading_slope": SOIL["unloading_slope"],
+    **TRACK_SOIL,
     "slip": slips(
         [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9], 0.0, _MOST_SLIP, f"slip ratios from 0 to {_MOST_SLIP:g}"
     ),
@@ -84,33 +76,15 @@ def _row(parameters: Mapping[str, Any]) -> ShoeRow:
 
 
 def _soil(parameters: Mapping[str, Any]) -> Soil:
-    cohesive, frictional = parameters["cohesive_modulus"], parameters["frictional_modulus"]
-    stiffness = cohesive / parameters["width"] + frictional
-    if stiffness <= 0.0:
-        valid = f"above {-cohesive / parameters['width']:g}, so that k_c/b + k_phi is above 0"
-        raise ParameterError("frictional_modulus", frictional, valid)
+    soil = read_track_soil(parameters)
+    stiffness = soil.cohesive_modulus / parameters["width"] + soil.frictional_modulus
     pressure = parameters["weight"] / (parameters["width"] * parameters["contact_length"])
-    exponent = parameters["exponent"]
-    carried = stiffness * parameters["contact_length"] ** exponent
+    carried = stiffness * parameters["contact_length"] ** soil.exponent
     if pressure > carried:
         most = carried * parameters["width"] * parameters["contact_length"]
         valid = f"at most {most:.4g} N, under which the track sinks as deep as its contact is long"
         raise ParameterError("weight", parameters["weight"], valid)
-    angle = math.radians(parameters["friction_angle_deg"])
-    return Soil(
-        name="the soil",
-        source="the parameters of the experiment",
-        cohesive_modulus=cohesive,
-        frictional_modulus=frictional,
-        exponent=exponent,
-        cohesion=parameters["cohesion"],
-        friction_angle=angle,
-        repose_angle=angle,
-        shear_displacement_modulus=parameters["shear_displacement_modulus"],
-        unloading_stiffness=parameters["unloading_stiffness"],
-        unloading_slope=parameters["unloading_slope"],
-        density=1600.0,  # without effect: nothing is pushed aside
-    )
+    return soil
 
 
 def plot(

@@ -60,6 +60,8 @@ STEP = "~/step"
 CLEAR_FAULTS = "~/clear_faults"
 CLEAR_EMERGENCY_STOP = "~/clear_emergency_stop"
 SIMULATE_STEPS = "~/simulate_steps"
+BRIDGE_STATE = "~/state"
+ACKNOWLEDGE = "~/acknowledge"
 
 RELIABLE = profile(streams.RELIABLE)
 TF_QUALITY = profile(streams.TRANSFORMS)

@@ -9,13 +9,15 @@ where p(y) is the impulse of a row or contact at the speed y. Hard laws jump at 
 compliance about an impulse a: a contact that presses has p_n = a_n + G (b - y_n), one that sticks p_t = a_t - G y_t,
 within Coulomb's cone, |p_t| <= mu p_n (Alart and Curnier, A mixed formulation for frictional contact problems prone to
 Newton like solution methods, 1991). G is a multiple of the effective mass, the *stiffness*. Newton's method solves
-this equation, which is smooth but for the borders between the laws' branches; an iteration that does not shorten the
-residual is halved.
+this equation, which is smooth but for the borders between the laws' branches, by steps of full length: at a border a
+step may lengthen the residual, and the next one, on the other side, is right.
 
 The solution becomes the new a, and the next *stage* is stiffer (a proximal point method: Rockafellar, Monotone
-operators and the proximal point algorithm, 1976). A stage that does not converge is repeated at a lower stiffness. What
-contacts give in a stage, |p - a| / G, is their violation of the hard law, friction cone included: it certifies the
-solution, and the search ends when it is below the tolerance.
+operators and the proximal point algorithm, 1976). The first stages are bold: so stiff that one or two suffice where the
+branches are known. A stage whose iterations go back and forth between branches is repeated at a low stiffness, and from
+then on iterations that do not shorten the residual are halved. What contacts give in a stage, |p - a| / G, is their
+violation of the hard law, friction cone included: it certifies the solution, and the search ends when it is below the
+tolerance.
 
 A stage starts from *foretold branches*: each law keeps the branch - pressing or open, sticking or slipping - that it
 has after the last stage, in the first one after the sweeps. With fixed branches the equation is linear but for the
@@ -41,27 +43,30 @@ from grouser.physics.constraints.rows import IMMOVABLE, Rows, push_along, row_sl
 if TYPE_CHECKING:
     from grouser.physics.constraints.islands import Islands
 
-# Stiffness of the first stage, as a multiple of the effective mass: nearly every start converges.
-_FIRST_STIFFNESS = 100.0
+# Stiffness of the first stage, as a multiple of the effective mass; at the second one, nearly every start converges.
+_FIRST_STIFFNESS, _CAREFUL_STIFFNESS = 1e4, 30.0
 # Factor from a stage to the next one: if it took one iteration or two, if it took few, else.
 _MUCH_STIFFER, _STIFFER, _SLIGHTLY_STIFFER = 100.0, 10.0, 2.0
 _FEWEST_ITERATIONS, _FEW_ITERATIONS = 2, 5
-# The first two after a failure.
+# The first two after a failure, and the divisor of the stiffness.
 _MUCH_AFTER_FAILURE, _AFTER_FAILURE = 4.0, 2.0
-# Divisor after a failure.
 _SOFTER = 8.0
 _LEAST_STIFFNESS = 0.5
 # Share of the wanted error below which a solution is exact.
 _EXACT = 0.1
-# Rounding of a speed [m/s]: times the stiffness, it is the smallest residual.
+# Rounding of a speed [m/s]: times the stiffness, it is the smallest residual; stiffness that is allowed all the same.
 _ROUNDING = 1e-15
-# Limits of the iterations of a stage, and of the halvings in an iteration.
+_LEAST_STIFFEST = 100.0
+# Limits of the iterations of a stage, and of those among them that do not bring the residual below a share of the least
+# one before: in a bold stage, in one after a failure; this share.
 _MOST_IN_STAGE = 10
-_MOST_HALVINGS = 8
+_MOST_IN_VAIN, _MOST_IN_VAIN_CAREFULLY = 2, 3
+_GAIN = 0.9
+# Limit of the lengths that are tried in an iteration after a failure, and share by which the full one must shorten the
+# residual.
+_MOST_LENGTHS, _DESCENT = 8, 0.1
 # With a residual of less than this multiple of the wanted one, the speeds at the start tell the branches well.
 _NEAR = 1e5
-# Least share by which a step of full length must shorten the residual.
-_DESCENT = 0.1
 # Share of the tolerance to which an island is solved: the errors of steps at rest add up.
 NEWTON_SHARE = 0.3
 # A smaller pivot means that friction jams; without slip every pivot is at least one.
@@ -163,11 +168,13 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
     fastest = _start(rows, contact_rows, islands, island, newton, u)
     wanted = NEWTON_SHARE * tolerance
     within = wanted / math.sqrt(fastest)
-    much, more = _MUCH_STIFFER, _STIFFER
-    iterations, stiffness, found = 0, _FIRST_STIFFNESS, math.inf
+    much, more, lengths = _MUCH_STIFFER, _STIFFER, 1
+    stiffest = max(tolerance / _ROUNDING, _LEAST_STIFFEST)
+    iterations, stiffness, found = 0, min(_FIRST_STIFFNESS, stiffest), math.inf
     while iterations < most and found > wanted and stiffness >= _LEAST_STIFFNESS:
         _copy_rates(islands, island, newton.start, newton.stage)
-        used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within, most - iterations)
+        left = most - iterations
+        used, size = _iterate(rows, contact_rows, islands, island, newton, stiffness, within, lengths, left)
         iterations += used
         if size <= within:
             found = _take_over(rows, contact_rows, islands, island, newton, stiffness)
@@ -175,11 +182,11 @@ def solve_by_newton(rows: Rows, contact_rows, islands: "Islands", island, newton
                 stiffness *= much
             else:
                 stiffness *= more if used <= _FEW_ITERATIONS else _SLIGHTLY_STIFFER
-            stiffness = min(stiffness, max(tolerance / _ROUNDING, _FIRST_STIFFNESS))
+            stiffness = min(stiffness, stiffest)
         else:
             _copy_rates(islands, island, newton.stage, newton.start)
-            stiffness /= _SOFTER
-            much, more = _MUCH_AFTER_FAILURE, _AFTER_FAILURE
+            stiffness = stiffness / _SOFTER if lengths > 1 else min(stiffness / _SOFTER, _CAREFUL_STIFFNESS)
+            much, more, lengths = _MUCH_AFTER_FAILURE, _AFTER_FAILURE, _MOST_LENGTHS
     if found > tolerance:
         # soft stages may be far from the laws
         return iterations, math.inf
@@ -222,8 +229,8 @@ def _start(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton,
 
 
 @kernel
-def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, within, most):
-    """Newton's iterations of a stage, from `newton.start` on.
+def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newton, stiffness, within, lengths, most):
+    """Newton's iterations of a stage, from `newton.start` on, each of the first length that shortens the residual.
 
     Returns:
         Number of iterations, and the length of the residual, at most `within` if they converged.
@@ -239,13 +246,14 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
                 newton.start[d] += newton.right[newton.matrix.place[d]]
         size = _evaluate(rows, contact_rows, islands, island, newton, stiffness, newton.start, False)
         iterations = 1
-    while size > within and iterations < min(_MOST_IN_STAGE, most):
+    least, in_vain, most_in_vain = size, 0, _MOST_IN_VAIN if lengths == 1 else _MOST_IN_VAIN_CAREFULLY
+    while size > within and iterations < min(_MOST_IN_STAGE, most) and in_vain < most_in_vain:
         iterations += 1
         _assemble(rows, contact_rows, islands, island, newton)
         if not eliminate_island(newton.matrix, newton.right, _LEAST_PIVOT):
             break
         share, before = 1.0, size
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(lengths):
             for k in range(begin, end):
                 d = islands.rate[k]
                 newton.trial[d] = newton.start[d] + share * newton.right[newton.matrix.place[d]]
@@ -253,9 +261,10 @@ def _iterate(rows: Rows, contact_rows, islands: "Islands", island, newton: Newto
             if size <= (1.0 - _DESCENT * share) * before:
                 break
             share *= 0.5
-        for k in range(begin, end):
-            d = islands.rate[k]
-            newton.start[d] = newton.trial[d]
+        _copy_rates(islands, island, newton.trial, newton.start)
+        if size > _GAIN * least:
+            in_vain += 1
+        least = min(least, size)
     return iterations, size
 
 

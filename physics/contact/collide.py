@@ -35,6 +35,15 @@ from grouser.physics.contact.reduction import make_chosen
 from grouser.physics.contact.shapes import POINTS, Shapes, make_shapes
 from grouser.physics.contact.slots import Memory, make_memory
 from grouser.physics.contact.terrain import SPHERE_CONTACTS, Terrain, make_terrain
+from grouser.physics.contact.unmoved import (
+    UnmovedOnGround,
+    UnmovedPairs,
+    is_still,
+    make_unmoved_on_ground,
+    make_unmoved_pairs,
+    recall_points,
+    store_points,
+)
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.model.multibody import MultibodyModel, Names
@@ -93,6 +102,8 @@ class ContactWorkspace(NamedTuple):
         manifold_direction: direction of a manifold, (3,).
         first_cap, second_cap: vertices and faces of two meshes where they are nearest to each other.
         chosen, corner: corners that are kept of a polygon, (HULL_POINTS,).
+        on_ground: what of meshes touched the ground when they were last still.
+        touching: points of near pairs that were still.
     """
 
     broad: BroadPhase
@@ -118,6 +129,8 @@ class ContactWorkspace(NamedTuple):
     second_cap: Cap
     chosen: np.ndarray
     corner: np.ndarray
+    on_ground: UnmovedOnGround
+    touching: UnmovedPairs
 
 
 class Overlap(NamedTuple):
@@ -277,6 +290,8 @@ def make_contact_workspace(collision: Collision, capacity: Capacity | None = Non
         second_cap=make_cap(len(shapes.vertex), len(shapes.face)),
         chosen=make_chosen(),
         corner=make_chosen(),
+        on_ground=make_unmoved_on_ground(len(collision.candidates.hull_first)),
+        touching=make_unmoved_pairs(near),
     )
 
 
@@ -403,7 +418,7 @@ def touch_pairs(
         number = 0
         kind = pairs.kind[p]
         if kind == CONVEX:
-            number = touch_convex(shapes, pairs, p, kinematics, step, workspace)
+            number = _touch_near(shapes, pairs, n, p, kinematics, step, workspace)
             for k in range(number):
                 workspace.found_slot[k] = -1
         elif kind == CAPSULES:
@@ -437,6 +452,23 @@ def touch_pairs(
             slot, slots, size, law = pairs.slot[p], pairs.slots[p], pairs.size[p], pairs.law[p]
             body, other = shapes.body[a], shapes.body[b]
             add_found(number, contacts, kinematics, step, workspace, memory, slot, slots, size, body, other, a, b, law)
+
+
+@inlined
+def _touch_near(
+    shapes: Shapes, pairs: CollisionPairs, n, p, kinematics: Kinematics, step: float, workspace: ContactWorkspace
+):
+    """As `touch_convex` for near pair n, which is p; does nothing while the solids do not move."""
+    a, b, number = pairs.first[p], pairs.second[p], -1
+    poses = workspace.rotation[a], workspace.position[a], workspace.rotation[b], workspace.position[b]
+    still = is_still(workspace.speed[a] + workspace.speed[b])
+    if still:
+        number = recall_points(workspace.touching, n, p, *poses, workspace.found)
+    if number < 0:
+        number = touch_convex(shapes, pairs, p, kinematics, step, workspace)
+        if still and number > 0:
+            store_points(workspace.touching, n, p, *poses, workspace.found, number)
+    return number
 
 
 @inlined
@@ -475,6 +507,7 @@ def _touch_points(shapes: Shapes, owner, other, owner_first, slot, reach, rotati
                 px,
                 py,
                 pz,
+                reach + radius,
             )
         if distance - radius < reach:
             nx = r[0, 0] * ux + r[0, 1] * uy + r[0, 2] * uz

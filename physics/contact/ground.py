@@ -482,7 +482,7 @@ def _deepest_peaks(
             distance, ux, uy, uz = point_to_shape(
                 *(kind, size, vertex, face, face_corner, face_first, face_end),
                 *(r[0, 0] * x + r[1, 0] * y + r[2, 0] * z, r[0, 1] * x + r[1, 1] * y + r[2, 1] * z),
-                r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
+                *(r[0, 2] * x + r[1, 2] * y + r[2, 2] * z, ahead),
             )
             if distance > ahead or (count == PEAK_CONTACTS and distance >= found[count - 1, 6]):
                 continue

@@ -17,13 +17,14 @@ from grouser.physics.contact.manifold import PREFERENCE, fill_frame
 from grouser.physics.contact.reduction import BEARING, FEW_POINTS, FIRST_CORNER, HULL_POINTS, NEAR, choose_corners
 from grouser.physics.contact.shapes import Shapes
 from grouser.physics.contact.terrain import Terrain, look_ahead, surface_below
+from grouser.physics.contact.unmoved import is_still, recall_vertices, store_vertices
 
 if TYPE_CHECKING:
     from grouser.physics.contact.collide import ContactWorkspace
     from grouser.physics.multibody.kinematics import Kinematics
 
-# Columns of a vertex that may touch, beside its number: normal speed and gap.
-_SPEED, _GAP = 0, 3
+# Columns of a vertex that may touch, beside its number: normal speed, whether it is kept, and gap.
+_SPEED, _KEPT, _GAP = 0, 1, 3
 # Which vertices are chosen from: those that bear, that will touch, that are near.
 _BEAR, _CLOSE, _NEAR = range(3)
 
@@ -50,11 +51,15 @@ def touch_ground_with_hulls(
     for h in range(candidates.hull_first.shape[0]):
         first = candidates.hull_first[h]
         s = candidates.shape[first]
-        count = _list_vertices(candidates, shapes, terrain, kinematics, step, first, s, workspace)
-        if count == 0:
-            continue
-        number = _choose_vertices(shapes, terrain, step, s, count, workspace)
         body, r, at = shapes.body[s], workspace.rotation[s], workspace.position[s]
+        unmoved, origin, still, number = workspace.on_ground, kinematics.origin, is_still(workspace.speed[s]), -1
+        if still:
+            number = recall_vertices(unmoved, h, origin, r, at, workspace.chosen)
+        if number < 0:
+            count = _list_vertices(candidates, shapes, terrain, kinematics, step, first, s, workspace)
+            number = _choose_vertices(shapes, terrain, step, s, count, workspace) if count > 0 else 0
+            if still:
+                store_vertices(unmoved, h, origin, r, at, workspace.chosen, number)
         for k in range(number):
             v = workspace.chosen[k]
             x, y, z = _corner(shapes, v, r, at)
@@ -118,44 +123,45 @@ def _choose_vertices(shapes: Shapes, terrain: Terrain, step: float, s, count, wo
     deepest = math.inf
     for k in range(count):
         deepest = min(deepest, points[k, _GAP])
-    number, least = 0, math.inf
+        points[k, _KEPT] = 0.0
+    bearing, number = max(deepest, 0.0) + BEARING, 0
     for choice in (_BEAR, _CLOSE, _NEAR):
         most = FEW_POINTS if choice == _NEAR else HULL_POINTS
         if number >= most:
             continue
         some = 0
         for k in range(count):
-            gap, v = points[k, _GAP], int(points[k, TAG])
+            gap = points[k, _GAP]
             if choice == _BEAR:
-                counts = gap <= max(deepest, 0.0) + BEARING
+                counts = gap <= bearing
+            elif choice == _CLOSE:
+                # what bears is inside of the polygon of those kept
+                counts = gap > bearing and gap + 2.0 * step * points[k, _SPEED] < 0.0
             else:
-                counts = gap < NEAR if choice == _NEAR else gap + 2.0 * step * points[k, _SPEED] < 0.0
-            for n in range(number):
-                counts &= kept[n] != v
-            if counts:
-                x, y, z = _corner(shapes, v, r, at)
+                counts = gap < NEAR
+            if counts and points[k, _KEPT] == 0.0:
+                x, y, z = _corner(shapes, int(points[k, TAG]), r, at)
                 spare[some, X] = frame[0, 0] * x + frame[0, 1] * y + frame[0, 2] * z
                 spare[some, Y] = frame[1, 0] * x + frame[1, 1] * y + frame[1, 2] * z
-                spare[some, TAG] = v
+                spare[some, TAG] = k
                 some += 1
         sort_points(spare, some)
         some = convex_outline(spare, some, polygon)
-        for n in range(choose_corners(polygon, some, most - number, gu, gv, workspace.corner)):
-            kept[number] = int(polygon[workspace.corner[n], TAG])
-            number += 1
+        corners = choose_corners(polygon, some, most - number, gu, gv, workspace.corner)
+        number = _keep_corners(points, polygon, workspace.corner, corners, kept, number)
         if choice == _BEAR:
-            for k in range(count):
-                for n in range(number):
-                    if kept[n] == int(points[k, TAG]):
-                        least = min(least, points[k, _GAP])
+            least = math.inf
+            for n in range(number):
+                least = min(least, points[kept[n], _GAP])
             if deepest < least - PREFERENCE:
                 # what bears lies inside of the polygon: of a bulge, a few vertices that are lower than all others
-                number = choose_corners(polygon, some, FEW_POINTS, gu, gv, workspace.corner)
                 for n in range(number):
-                    kept[n] = int(polygon[workspace.corner[n], TAG])
+                    points[kept[n], _KEPT] = 0.0
+                corners = choose_corners(polygon, some, FEW_POINTS, gu, gv, workspace.corner)
+                number = _keep_corners(points, polygon, workspace.corner, corners, kept, 0)
                 number = _add_lowest(points, count, kept, number)
-    for k in range(1, number):
-        v, m = kept[k], k
+    for k in range(number):
+        v, m = int(points[kept[k], TAG]), k
         while m > 0 and kept[m - 1] > v:
             kept[m] = kept[m - 1]
             m -= 1
@@ -164,17 +170,23 @@ def _choose_vertices(shapes: Shapes, terrain: Terrain, step: float, s, count, wo
 
 
 @kernel
+def _keep_corners(points, polygon, corner, corners, kept, number):
+    """Adds the chosen corners of a polygon to those kept of the vertices listed; returns their number."""
+    for n in range(corners):
+        k = int(polygon[corner[n], TAG])
+        points[k, _KEPT], kept[number + n] = 1.0, k
+    return number + corners
+
+
+@kernel
 def _add_lowest(points, count, kept, number):
-    """Adds the lowest of the vertices listed that are not yet chosen, FEW_POINTS at most; returns their number."""
+    """Adds the lowest of the vertices listed that are not yet kept, FEW_POINTS at most; returns their number."""
     for _ in range(min(FEW_POINTS, count - number)):
         lowest, deepest = -1, math.inf
         for k in range(count):
-            is_new = points[k, _GAP] < deepest
-            for n in range(number):
-                is_new &= kept[n] != int(points[k, TAG])
-            if is_new:
+            if points[k, _KEPT] == 0.0 and points[k, _GAP] < deepest:
                 lowest, deepest = k, points[k, _GAP]
-        kept[number] = int(points[lowest, TAG])
+        points[lowest, _KEPT], kept[number] = 1.0, lowest
         number += 1
     return number
 

@@ -15,7 +15,7 @@ _DEEPER = 1e-5
 
 
 @kernel
-def point_to_shape(kind, size, vertex, face, face_corner, face_first, face_end, x, y, z):
+def point_to_shape(kind, size, vertex, face, face_corner, face_first, face_end, x, y, z, enough=math.inf):
     """Distance of a point from a shape [m], and the shape's outward unit normal there.
 
     Args:
@@ -23,6 +23,7 @@ def point_to_shape(kind, size, vertex, face, face_corner, face_first, face_end, 
         vertex, face, face_corner: of all shapes.
         face_first, face_end: faces of this shape.
         x, y, z: the point in the shape's frame [m].
+        enough: of a larger distance, a lower bound above this will do [m].
     """
     if kind == BOX:
         return point_to_box(x, y, z, size[0], size[1], size[2])
@@ -31,7 +32,7 @@ def point_to_shape(kind, size, vertex, face, face_corner, face_first, face_end, 
     if kind == CAPSULE:
         return point_to_capsule(x, y, z, size[0], size[1])
     if kind == HULL:
-        return point_to_hull(x, y, z, vertex, face, face_corner, face_first, face_end)
+        return point_to_hull(x, y, z, vertex, face, face_corner, face_first, face_end, enough)
     return point_to_capsule(x, y, z, size[0], 0.0)
 
 
@@ -94,20 +95,23 @@ def point_to_cylinder(x, y, z, radius, half_length):
 
 
 @kernel
-def point_to_hull(x, y, z, vertex, face, face_corner, face_first, face_end):
-    """Distance from a convex polyhedron with triangular faces, and outward normal."""
+def point_to_hull(x, y, z, vertex, face, face_corner, face_first, face_end, enough=math.inf):
+    """Distance from a convex polyhedron with triangular faces, and outward normal; `enough` as of `point_to_shape`."""
     depth, inner = -math.inf, face_first
-    square, wx, wy, wz = math.inf, 0.0, 0.0, 0.0
     for f in range(face_first, face_end):
         height = face[f, 0] * x + face[f, 1] * y + face[f, 2] * z - face[f, 3]
         if height > depth:
             depth, inner = height, f
-        if height > 0.0:
+    if depth <= 0.0 or depth > enough:
+        return depth, face[inner, 0], face[inner, 1], face[inner, 2]
+    square, wx, wy, wz = math.inf, 0.0, 0.0, 0.0
+    for f in range(face_first, face_end):
+        if face[f, 0] * x + face[f, 1] * y + face[f, 2] * z > face[f, 3]:
             dx, dy, dz = _from_triangle(vertex, face_corner[f], x, y, z)
             length = dx * dx + dy * dy + dz * dz
             if length < square:
                 square, wx, wy, wz = length, dx, dy, dz
-    if depth <= 0.0 or square == 0.0:
+    if square == 0.0:
         return depth, face[inner, 0], face[inner, 1], face[inner, 2]
     distance = math.sqrt(square)
     return distance, wx / distance, wy / distance, wz / distance

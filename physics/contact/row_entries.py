@@ -1,7 +1,8 @@
 """The whitened entries of a contact's rows: normal, two tangents, and rotation about these.
 
 Where the bodies share no coordinate and one of them is single, each fills its own entries; otherwise dense rows over
-the blocks of both are filled and packed.
+the blocks of both are filled and packed. Many contacts between the same two bodies share the work: their rows are sums
+of six *columns*, the whitened velocity of the origin and angular velocity of the one body relative to the other.
 """
 
 from typing import TYPE_CHECKING
@@ -73,6 +74,54 @@ def open_dense(
     if stop > start:
         size = list_entries(dense, count, start, stop, index, size)
     return size
+
+
+@kernel
+def open_columns(
+    model: "MultibodyModel", shapes: "Shapes", kinematics: "Kinematics", factor, rows: "ContactRows", body, other
+):
+    """Fills `rows.column` and `rows.column_index` for all contacts between two bodies.
+
+    Args:
+        model, shapes, kinematics, factor, rows: of `open_contact_rows`.
+        body, other: the body at the tip of the normals, and the other one.
+
+    Returns:
+        The number of coordinates.
+    """
+    size = open_dense(
+        *(model, shapes, kinematics, factor, -1, -1, body, other, 0.0, 0.0, 0.0, rows.axes, 6, rows.dense),
+        *(rows.squares, rows.column_index),
+    )
+    for k in range(size):
+        for m in range(6):
+            rows.column[k, m] = rows.dense[m, rows.column_index[k]]
+    return size
+
+
+@kernel
+def open_by_columns(rows: "ContactRows", c, size, x, y, z):
+    """Fills the packed rows of contact c at the point x, y, z from the columns of its two bodies."""
+    column, frame, jacobian, inverse = rows.column, rows.frame[c], rows.whitened_jacobian[c], rows.inverse_mass[c]
+    n0, n1, n2 = frame[0, 0], frame[0, 1], frame[0, 2]
+    s0, s1, s2 = frame[1, 0], frame[1, 1], frame[1, 2]
+    t0, t1, t2 = frame[2, 0], frame[2, 1], frame[2, 2]
+    normal = one = two = 0.0
+    for k in range(np.uintp(size)):
+        vx = column[k, 0] + column[k, 4] * z - column[k, 5] * y
+        vy = column[k, 1] + column[k, 5] * x - column[k, 3] * z
+        vz = column[k, 2] + column[k, 3] * y - column[k, 4] * x
+        along = n0 * vx + n1 * vy + n2 * vz
+        jacobian[k, 0] = along
+        normal += along * along
+        along = s0 * vx + s1 * vy + s2 * vz
+        jacobian[k, 1] = along
+        one += along * along
+        along = t0 * vx + t1 * vy + t2 * vz
+        jacobian[k, 2] = along
+        two += along * along
+        rows.index[c, k] = rows.column_index[k]
+    inverse[0], inverse[1], inverse[2] = normal, one, two
 
 
 @kernel

@@ -12,7 +12,15 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.contact.burial import buried_depth
 from grouser.physics.contact.foresight import PASSING, foreseen_clearance, passes
-from grouser.physics.contact.row_entries import is_single, moves, open_dense, open_sides, pack
+from grouser.physics.contact.row_entries import (
+    is_single,
+    moves,
+    open_by_columns,
+    open_columns,
+    open_dense,
+    open_sides,
+    pack,
+)
 from grouser.physics.contact.slots import Memory, stored_at
 from grouser.physics.contact.terrain import SPHERE_CONTACTS
 
@@ -33,6 +41,8 @@ _STILL = 2e-6
 RESTITUTION_SPEED = 1e-2
 # Tangents are not aligned when the square of their coupling is below this share of their mobilities' product.
 _UNCOUPLED = 1e-2
+# So many contacts between the same two bodies share columns.
+_MANY = 3
 # Mobilities are summed anew when their ratio is below this.
 _CANCELLED = 1e-3
 
@@ -50,6 +60,10 @@ class ContactRows(NamedTuple):
         dense: buffer for six rows, (6, coordinates).
         squares: buffer, (6,).
         near: buffer of `foreseen_clearance`, (SPHERE_CONTACTS, 4).
+        column: W of the velocity of the origin and of the angular velocity of one body relative to another, along the
+            world axes, packed, (width, 6).
+        column_index: indices of its coordinates, (width,).
+        axes: of the world, (3, 3).
         inverse_mass: W.W of normal and tangents [1/kg], (contacts, 3).
         turning_inverse: W.W of rotation [1/(kg m2)], (contacts, 3).
         impulse: along normal and tangents [N s], (contacts, 3).
@@ -71,6 +85,9 @@ class ContactRows(NamedTuple):
     dense: np.ndarray
     squares: np.ndarray
     near: np.ndarray
+    column: np.ndarray
+    column_index: np.ndarray
+    axes: np.ndarray
     inverse_mass: np.ndarray
     turning_inverse: np.ndarray
     impulse: np.ndarray
@@ -93,7 +110,7 @@ def widest_row(model: "MultibodyModel") -> int:
 def make_contact_rows(most: int, coordinates: int, width: int | None = None) -> ContactRows:
     """Arrays for `most` contacts; each moves at most `width` of the coordinates, all of them when None."""
     width = coordinates if width is None else width
-    vectors, numbers = ContactRows._fields[9:13], ContactRows._fields[13:]
+    vectors, numbers = ContactRows._fields[12:16], ContactRows._fields[16:]
     return ContactRows(
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
@@ -104,6 +121,9 @@ def make_contact_rows(most: int, coordinates: int, width: int | None = None) -> 
         np.zeros((6, coordinates)),
         np.zeros(6),
         np.zeros((SPHERE_CONTACTS, 4)),
+        np.zeros((width, 6)),
+        np.zeros(width, dtype=np.uintp),
+        np.eye(3),
         **{name: np.zeros((most, 3)) for name in vectors},
         **{name: np.zeros(most) for name in numbers},
     )
@@ -135,7 +155,7 @@ def open_contact_rows(
     """
     laws, shapes, dense, squares = collision.laws, collision.shapes, rows.dense, rows.squares
     rows.count[0] = contacts.count[0]
-    stored, pull = -1, model.gravity
+    stored, pull, run_end, size = -1, model.gravity, 0, -1
     gravity = math.sqrt(pull[0] * pull[0] + pull[1] * pull[1] + pull[2] * pull[2])
     for c in range(contacts.count[0]):
         law = contacts.law[c]
@@ -146,7 +166,14 @@ def open_contact_rows(
         resists = laws.spinning[law] > 0.0 or laws.rolling[law] > 0.0
         surfaces = moves(shapes, contacts.shape[c]) or moves(shapes, contacts.other_shape[c])
         single, other_single = is_single(model, body), is_single(model, other)
-        if (single or other_single) and not resists and not surfaces:
+        if c >= run_end:
+            run_end, size = _end_of_run(contacts, c), -1
+            if run_end - c >= _MANY and not (single or other_single or resists or surfaces):
+                size = open_columns(model, shapes, kinematics, factor, rows, body, other)
+        if size >= 0 and not resists and not surfaces:
+            rows.size[c] = size
+            open_by_columns(rows, c, size, x, y, z)
+        elif (single or other_single) and not resists and not surfaces:
             rows.size[c] = open_sides(model, kinematics, factor, rows, c, body, single, other, other_single, x, y, z)
         else:
             count = 6 if resists else 3
@@ -206,6 +233,15 @@ def open_contact_rows(
             for k in range(3):
                 rows.turning_inverse[c, k] = squares[3 + k]
             _recall(memory.moment, stored, frame, rows.moment[c])
+
+
+@inlined
+def _end_of_run(contacts: "Contacts", c):
+    """End of the run of contacts from c on between the same two bodies."""
+    end, count = c + 1, contacts.count[0]
+    while end < count and contacts.body[end] == contacts.body[c] and contacts.other[end] == contacts.other[c]:
+        end += 1
+    return end
 
 
 @kernel

@@ -63,11 +63,11 @@ def best_face(shapes: "Shapes", rotation, position, a, b, direction):
     """
     best, faces_a = -math.inf, shapes.part[a, 3] - shapes.part[a, 2]
     for k in range(faces_a + shapes.part[b, 3] - shapes.part[b, 2]):
-        if k < faces_a:
-            x, y, z = _face_direction(shapes, rotation, a, shapes.part[a, 2] + k, -1.0)
-        else:
-            x, y, z = _face_direction(shapes, rotation, b, shapes.part[b, 2] + k - faces_a, 1.0)
-        distance = distance_along(shapes, rotation, position, a, b, x, y, z)
+        s, side, f = a, -1.0, shapes.part[a, 2] + k
+        if k >= faces_a:
+            s, side, f = b, 1.0, shapes.part[b, 2] + k - faces_a
+        x, y, z = _face_direction(shapes, rotation, s, f, side)
+        distance = _distance_along_normal(shapes, rotation, position, a, b, side, f, x, y, z)
         if distance > best:
             best = distance
             direction[0], direction[1], direction[2] = x, y, z
@@ -94,11 +94,24 @@ def best_face_near(shapes: "Shapes", rotation, position, a, b, near, direction):
             x, y, z = _face_direction(shapes, rotation, s, f, side)
             if x * nx + y * ny + z * nz < _SAME_SIDE:
                 continue
-            distance = distance_along(shapes, rotation, position, a, b, x, y, z)
+            distance = _distance_along_normal(shapes, rotation, position, a, b, side, f, x, y, z)
             if distance > best:
                 best = distance
                 direction[0], direction[1], direction[2] = x, y, z
     return best
+
+
+@kernel
+def _distance_along_normal(shapes: "Shapes", rotation, position, a, b, side, f, x, y, z):
+    """As `distance_along`, along the normal x, y, z of face f: of solid a for the side -1, of b for 1."""
+    centres = (
+        x * (position[a, 0] - position[b, 0])
+        + y * (position[a, 1] - position[b, 1])
+        + z * (position[a, 2] - position[b, 2])
+    )
+    other = b if side < 0.0 else a
+    lx, ly, lz = rotated_back(rotation[other], -side * x, -side * y, -side * z)
+    return centres - shapes.face[f, 3] - support(shapes, other, lx, ly, lz)
 
 
 @kernel

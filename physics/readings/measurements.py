@@ -257,7 +257,7 @@ class TrackState:
         sinkage: greatest depth of a shoe below the natural level [m].
         peak_pressure: greatest pressure on a shoe [Pa].
         tight_tension, slack_tension: of the belt on both sides of the sprocket [N].
-        shoes_in_contact: number of shoes; halves count [-].
+        shoes_in_contact: number of shoes; those that touch in part count by that [-].
         jumped_teeth: teeth of the sprocket over which the belt has jumped [-].
         thrown: whether the belt is off its wheels: it passes on no force along the track until a reset.
     """

@@ -17,6 +17,7 @@ from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
 from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
 from grouser.physics.soil.wheels import FIGURES, WheelWorkspace, grousers_merge
+from grouser.physics.tracks.belts import PEAK_PRESSURE, TrackWorkspace
 
 # Sinkage at which soil has no bearing margin left, as a share of the wheel's radius [-].
 _STUCK = 0.5
@@ -29,6 +30,8 @@ _FORCES = ("normal_force", "thrust", "resistance", "drawbar_pull", "torque", "si
 def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
     """Checks that every soil has the numbers for every wheel's level; warns where these or the level are not valid.
 
+    Tracks are plates as wide as their shoes, and know no level.
+
     Raises:
         ParameterError: a soil has no numbers for a wheel's level.
     """
@@ -40,6 +43,7 @@ def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
         for wheel in machine.wheels:
             check_level(soil, wheel.level or ground.level)
         found = [beyond_validity(soil, width=w.width, diameter=2.0 * w.radius) for w in machine.wheels]
+        found += [beyond_validity(soil, width=track.width) for track in machine.tracks]
         warnings += [beyond for beyond in found if beyond][:1]
     for level in sorted({wheel.level or ground.level for wheel in machine.wheels} & _CELLS.keys()):
         wheels = [wheel for wheel in machine.wheels if (wheel.level or ground.level) == level]
@@ -61,16 +65,25 @@ def _beyond_cells(level: str, wheels: list[Wheel], cell: float) -> Iterator[str]
         )
 
 
-def beyond_soils(world: World, work: WheelWorkspace, warned: set[str]) -> Iterator[str]:
+def beyond_soils(world: World, work: WheelWorkspace, tracks: TrackWorkspace, warned: set[str]) -> Iterator[str]:
     """Warnings of soils loaded beyond the pressure or sinkage for which their parameters are valid, each once.
 
     Args:
         world: with the soils.
         work: of the wheels.
+        tracks: of the tracks; their pressure is that of the last step.
         warned: names of the soils that have been warned of, changed.
     """
-    reached = zip(work.greatest_pressure.tolist(), work.greatest_sinkage.tolist(), strict=True)
-    for soil, (pressure, sinkage) in zip(world.soil.soils if world.soil else (), reached, strict=True):
+    if world.soil is None:
+        return
+    pressures = work.greatest_pressure.copy()
+    for listed, soils, figure in zip(tracks.listed, tracks.soil, tracks.figure, strict=True):
+        under = soils[:listed]
+        # the peak of a track that also stands on rigid ground may be there
+        if listed and under.min() >= 0:
+            pressures[under] = np.maximum(pressures[under], figure[PEAK_PRESSURE])
+    reached = zip(pressures.tolist(), work.greatest_sinkage.tolist(), strict=True)
+    for soil, (pressure, sinkage) in zip(world.soil.soils, reached, strict=True):
         beyond = None if soil.name in warned else beyond_validity(soil, pressure=pressure, sinkage=sinkage)
         if beyond is not None:
             warned.add(soil.name)

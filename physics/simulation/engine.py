@@ -164,7 +164,8 @@ class Engine:
         """
         if left > 0:
             raise divergence(self.setup, self.state, self.time, int(self.workspace.constraints.unsettled[1]))
-        for warning in beyond_soils(self.setup.world, self.workspace.soil, self._warned_soils):
+        work = self.workspace
+        for warning in beyond_soils(self.setup.world, work.soil, work.tracks, self._warned_soils):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         self._warn_of_turning()
         unsettled, rate, _ = self.workspace.constraints.unsettled

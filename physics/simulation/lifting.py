@@ -12,6 +12,7 @@ from grouser.physics.contact.terrain import ground_surface, type_at
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.placing import member_bases
+from grouser.physics.tracks.belts import most_pads
 from grouser.physics.tracks.shoes import AREA, FACE_AHEAD, SIDE_LEFT, UP, place_pads
 
 # What happens to a machine that starts inside something: values of the setting `spawn`.
@@ -252,8 +253,9 @@ class _Scene:
         for t, body in enumerate(tracks.body):
             turn = kinematics.rotation[body] if body >= 0 else np.eye(3)
             place = kinematics.origin + kinematics.position[body] if body >= 0 else np.zeros(3)
-            pads = np.zeros((tracks.pad_start[t + 1] - tracks.pad_start[t], AREA + 1))
-            place_pads(self._engine.packed.tracks, t, self._engine.state.q[tracks.position[t]], pads)
+            pads = np.zeros((most_pads(tracks, t), AREA + 1))
+            count = place_pads(self._engine.packed.tracks, t, self._engine.state.q[tracks.position[t]], pads)
+            pads = pads[:count]
             frame = turn @ tracks.frame[t]
             places = place + turn @ tracks.place[t] + pads[:, : UP + 1] @ frame.T
             faces, sides = pads[:, FACE_AHEAD:SIDE_LEFT] @ frame[:, [0, 2]].T, pads[:, SIDE_LEFT, None] * frame[:, 1]

@@ -24,11 +24,11 @@ from grouser.physics.tracks.running_wheels import (
 
 # Rows of `TrackWorkspace.touch`: position from the body's origin [m] and unit normal towards the track, world axes;
 # velocity of the pad per speed of the belt, world axes; depth below the ground's level [m]; by how much the belt gives
-# way per pressure [m/Pa]; place on the path [m]. On tracks with sprung wheels also the normal out of the path, ahead
-# and up, and the share of the second wheel in what moves the pad.
-X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, PLACE = range(12)
-OUT_AHEAD, OUT_UP, SHARE = range(12, 15)
-TOUCH = 15
+# way per pressure [m/Pa]; length along the belt, and place on the path [m]. On tracks with sprung wheels also the
+# normal out of the path, ahead and up, and the share of the second wheel in what moves the pad.
+X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, LENGTH, PLACE = range(13)
+OUT_AHEAD, OUT_UP, SHARE = range(13, 16)
+TOUCH = 16
 # Velocity of a body's origin and angular velocity, and speed of the belt; then, ahead and up, that of each sprung wheel
 # on the body.
 MOTION = 7
@@ -129,9 +129,10 @@ class TrackWorkspace(NamedTuple):
         centre: origin of the body that carries each track, from the kinematics' origin, world axes [m], (tracks, 3).
         plane: origin of the track's plane from there, world axes [m], (tracks, 3).
         frame: ahead, to the left and up of the track's plane, world axes, (tracks, 3, 3).
-        listed: number of pads of each track that touch, or may within the step, (tracks,).
-        pad: number of each of them among the track's pads, (tracks, most pads).
-        touch: X to PLACE of each, (tracks, TOUCH, most pads).
+        listed: number of pads of each track that touch, or may within the step, (tracks,). Pads of a shoe that is
+            partly around a wheel count with each part.
+        pad: number of each of them among the track's pads, ascending, (tracks, most pads).
+        touch: X to SHARE of each, (tracks, TOUCH, most pads).
         soil, cell: soil under each, -1 for rigid ground, and index of its cell, (tracks, most pads).
         bearer: component of the motion that is of the wheel before and of the one behind each, -1 for wheels that are
             not sprung, (tracks, 2, most pads).
@@ -144,6 +145,7 @@ class TrackWorkspace(NamedTuple):
         jacobian, pushed: (rows, coordinates).
         entry: coordinates that move a track, (coordinates,).
         axes: unit vectors of the world, (3, 3).
+        shear: state of the pads of a track at the end of the step, (most pads, 2).
         figure: measurements of the last step, (tracks, FIGURES).
     """
 
@@ -166,6 +168,7 @@ class TrackWorkspace(NamedTuple):
     pushed: np.ndarray
     entry: np.ndarray
     axes: np.ndarray
+    shear: np.ndarray
     figure: np.ndarray
 
 
@@ -230,7 +233,7 @@ def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) ->
 
 def make_track_workspace(tracks: Tracks, coordinates: int) -> TrackWorkspace:
     """Buffers of the right sizes."""
-    count, most = len(tracks.body), int(np.max(np.diff(tracks.pad_start), initial=0))
+    count, most = len(tracks.body), max((most_pads(tracks, t) for t in range(len(tracks.body))), default=0)
     rows = int(np.max(tracks.wheels.rows, initial=MOTION))
     return TrackWorkspace(
         centre=np.zeros((count, 3)),
@@ -252,8 +255,15 @@ def make_track_workspace(tracks: Tracks, coordinates: int) -> TrackWorkspace:
         pushed=np.zeros((rows, coordinates)),
         entry=np.zeros(coordinates, dtype=np.int64),
         axes=np.eye(3),
+        shear=np.zeros((most, 2)),
         figure=np.zeros((count, len(FIGURES))),
     )
+
+
+def most_pads(tracks: Tracks, t: int) -> int:
+    """Largest number of pads of a track: those of its shoes, and again of shoes that are on two segments or more."""
+    shoes = int(tracks.pad_start[t + 1] - tracks.pad_start[t]) // PADS
+    return PADS * (shoes + int(tracks.segment_start[t + 1] - tracks.segment_start[t]) + 1)
 
 
 def _rows(values: list, columns: int | None = None) -> np.ndarray:

@@ -27,6 +27,7 @@ from grouser.physics.tracks.belts import (
     DEPTH,
     GIVE,
     GROUND_SPEED,
+    LENGTH,
     NORMAL,
     NORMAL_X,
     NORMAL_Y,
@@ -49,7 +50,8 @@ from grouser.physics.tracks.belts import (
     Z,
 )
 from grouser.physics.tracks.pad_laws import passive_pressure, rigid_pressure, soil_pressure
-from grouser.physics.tracks.pads import PADS, place_of, share_of, side_of
+from grouser.physics.tracks.pads import place_of, share_of, side_of
+from grouser.physics.tracks.shoes import shoe_length
 from grouser.physics.tracks.suspension import bear_force, borne_speed, is_sprung
 
 
@@ -147,7 +149,7 @@ def _side_resistance(tracks: Tracks, t, soils: Soils, n, k, gravity, aside, work
     """Force that a pad on the outer side pushes against as it shears the soil sideways by the state `aside` [N]."""
     if k < 0 or aside * side_of(work.pad[t, n]) <= 0.0 or work.touch[t, DEPTH, n] <= 0.0:
         return 0.0
-    return tracks.pitch[t] * passive_pressure(
+    return work.touch[t, LENGTH, n] * passive_pressure(
         soils.density[k], gravity, soils.cohesion[k], soils.friction[k], work.touch[t, DEPTH, n]
     )
 
@@ -201,8 +203,7 @@ def measure_pad_forces(
         wrench[k] = 0.0
         for m in range(k + 1):
             slope[k, m] = 0.0
-    sprung = is_sprung(tracks, t)
-    frame, shoe = work.frame[t], tracks.pitch[t] * tracks.width[t]
+    frame, sprung = work.frame[t], is_sprung(tracks, t)
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
     for n in range(work.listed[t]):
@@ -211,7 +212,7 @@ def measure_pad_forces(
         )
         if pressure <= 0.0:
             continue
-        area = shoe * share_of(work.pad[t, n])
+        area = tracks.width[t] * touch[LENGTH, n] * share_of(work.pad[t, n])
         stored = shear[tracks.pad_start[t] + work.pad[t, n]]
         strength, modulus, _, _, s, c, sx, sy, sz, sideways, pushed = _drag(
             tracks, t, soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work
@@ -272,7 +273,7 @@ def commit_pads(
             `figure` is filled.
     """
     touch, motion, wrench, figure = work.touch[t], work.end_motion, work.wrench[t], work.figure[t]
-    frame, shoe = work.frame[t], tracks.pitch[t] * tracks.width[t]
+    frame = work.frame[t]
     figure[:] = 0.0
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
@@ -281,29 +282,27 @@ def commit_pads(
     total, sprung = work.path.start[segments] + work.path.length[segments], is_sprung(tracks, t)
     kept = tracks.tensioner[t] - tracks.sprocket[t]
     kept -= tracks.wheels.nominal[t] * math.floor(kept / tracks.wheels.nominal[t])
-    cleared, taken, touching = 0, 0.0, 0
+    fresh, taken, touching = work.shear, 0.0, 0.0
+    fresh[:pads] = 0.0
     for n in range(work.listed[t]):
-        for pad in range(cleared, work.pad[t, n]):
-            shear[first + pad, 0] = shear[first + pad, 1] = 0.0
-        pad = first + work.pad[t, n]
-        cleared = work.pad[t, n] + 1
         rate, _, ux, uy, uz, speed, pressure, _, sinkage, load = _press(
             tracks, t, soils, n, motion, step, soil.soil_cell, work
         )
         if pressure <= 0.0:
-            shear[pad, 0] = shear[pad, 1] = 0.0
             continue
-        touching += 1
-        area = shoe * share_of(work.pad[t, n])
+        pad = work.pad[t, n]
+        area = tracks.width[t] * touch[LENGTH, n] * share_of(pad)
+        touching += area
         if work.soil[t, n] >= 0:
             at = work.cell[t, n]
             if sinkage > soil.soil_cell[at + SINKAGE] or load > soil.soil_cell[at + PRESSURE]:
                 _press_cells(tracks, t, soils, n, terrain, spacing, origin, sinkage, load, soil, work)
             figure[SINKAGE_OF_TRACK] = max(figure[SINKAGE_OF_TRACK], touch[DEPTH, n] + step * rate)
         strength, modulus, va, vb, _, _, sx, sy, sz, sideways, pushed = _drag(
-            tracks, t, soils, n, gravity, pressure, lead, shear[pad], ux, uy, uz, speed, work
+            tracks, t, soils, n, gravity, pressure, lead, shear[first + pad], ux, uy, uz, speed, work
         )
-        shear[pad, 0], shear[pad, 1] = advance_shear(shear[pad, 0], shear[pad, 1], step / modulus, va, vb, speed)
+        s, c = shear[first + pad, 0], shear[first + pad, 1]
+        fresh[pad, 0], fresh[pad, 1] = advance_shear(s, c, step / modulus, va, vb, speed)
         nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
         lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
         px, py, pz = area * pressure * nx, area * pressure * ny, area * pressure * nz
@@ -322,9 +321,10 @@ def commit_pads(
             taken += pulled
         figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
         figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
-    for pad in range(cleared, pads):
-        shear[first + pad, 0] = shear[first + pad, 1] = 0.0
-    figure[TOUCHING] = touching / PADS
+    # pads that do not touch have no shear
+    for pad in range(pads):
+        shear[first + pad, 0], shear[first + pad, 1] = fresh[pad, 0], fresh[pad, 1]
+    figure[TOUCHING] = touching / (shoe_length(tracks, work.path, t) * tracks.width[t])
     # sums of the force that acted; the pads share it as the law says at the end of the step
     figure[NORMAL] = abs(wrench[0] * frame[2, 0] + wrench[1] * frame[2, 1] + wrench[2] * frame[2, 2])
     figure[THRUST] = wrench[0] * frame[0, 0] + wrench[1] * frame[0, 1] + wrench[2] * frame[0, 2] + figure[RESISTANCE]
@@ -352,7 +352,7 @@ def _press_cells(
 ):
     """Presses the cells under a pad's strip down to its sinkage, the one at the pad in any case."""
     touch, frame, cells = work.touch[t], work.frame[t], soil.soil_cell
-    k, half, pad = work.soil[t, n], 0.5 * tracks.pitch[t], work.pad[t, n]
+    k, half, pad = work.soil[t, n], 0.5 * touch[LENGTH, n], work.pad[t, n]
     strip = 0.5 * share_of(pad) * tracks.width[t]
     beside = (side_of(pad) * (0.5 - 0.5 * share_of(pad)) - place_of(pad)) * tracks.width[t]
     _press_cell(soils, k, cells, work.cell[t, n], sinkage, load)

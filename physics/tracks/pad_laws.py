@@ -6,7 +6,7 @@ from grouser.physics.base.kernel import kernel
 
 # Newton's iterations for a depth on the yield curve, and their tolerance relative to the depth [-].
 _ROUNDS = 30
-_PRECISION = 1e-12
+_PRECISION = 1e-9
 # Depth below which the slope of the yield curve is that of this depth [m].
 _SHALLOW = 1e-9
 
@@ -38,31 +38,29 @@ def soil_pressure(stiffness, exponent, unloading, unloading_slope, sinkage, pres
     if elastic <= yielding:
         return elastic, step * modulus / (1.0 + give * modulus), sinkage, pressure
     if give > 0.0:
-        pressed, yielding = _yielding_depth(stiffness, exponent, depth, give)
+        pressed, yielding = _yielding_depth(stiffness, exponent, depth, give, pressed, yielding)
     slope = min(exponent * yielding / max(pressed, _SHALLOW), modulus)
     return yielding, step * slope / (1.0 + give * slope), pressed, yielding
 
 
 @kernel
-def _yielding_depth(stiffness, exponent, depth, give):
-    """The depth d of d + w K d^n = z, and K d^n, by Newton's method within a bracket."""
+def _yielding_depth(stiffness, exponent, depth, give, pressed, yielding):
+    """The depth d of d + w K d^n = z, and K d^n, by Newton's method within a bracket, from a depth and its K d^n."""
     low, high = 0.0, depth
-    pressed = depth
-    yielding = 0.0
     for _ in range(_ROUNDS):
-        yielding = stiffness * pressed**exponent
         excess = pressed + give * yielding - depth
         if excess > 0.0:
             high = pressed
         else:
             low = pressed
-        following = pressed - excess / (1.0 + give * exponent * yielding / max(pressed, _SHALLOW))
-        if not low < following < high:
-            following = 0.5 * (low + high)
-        if abs(following - pressed) <= _PRECISION * depth:
+        before = pressed
+        pressed -= excess / (1.0 + give * exponent * yielding / max(pressed, _SHALLOW))
+        if not low < pressed < high:
+            pressed = 0.5 * (low + high)
+        yielding = stiffness * pressed**exponent
+        if abs(pressed - before) <= _PRECISION * depth:
             break
-        pressed = following
-    return pressed, stiffness * pressed**exponent
+    return pressed, yielding
 
 
 @kernel
@@ -83,6 +81,35 @@ def rigid_pressure(stiffness, damping, depth, rate, give, step: float):
     if pressure <= 0.0:
         return 0.0, 0.0
     return pressure, (step * stiffness + damping) / softer
+
+
+@kernel
+def curved_contact(depth, rise, curvature, length):
+    """Contact of a face that bends away from rigid ground: the depth at u from its middle is d - r u - c u^2.
+
+    Args:
+        depth: d [m].
+        rise: r, of the face along the belt [-].
+        curvature: c [1/m].
+        length: of the face [m].
+
+    Returns:
+        Mean depth of what is in the ground [m], its length, and how far from the middle a pressure that is proportional
+        to the depth acts [m]. Of a face that does not touch: the depth and the length of all, and zero.
+    """
+    inside = rise * rise + 4.0 * curvature * depth
+    if inside <= 0.0:
+        return depth, length, 0.0
+    root = math.sqrt(inside)
+    low = max(-0.5 * length, -0.5 * (rise + root) / curvature)
+    high = min(0.5 * length, 0.5 * (root - rise) / curvature)
+    if low >= high:
+        return depth, length, 0.0
+    middle, share = 0.5 * (low + high), (high - low) ** 2 / 12.0
+    mean = depth - rise * middle - curvature * (middle * middle + share)
+    if mean <= 0.0:
+        return depth, length, 0.0
+    return mean, high - low, middle - (rise + 2.0 * curvature * middle) * share / mean
 
 
 @kernel

@@ -105,7 +105,7 @@ def make_running_wheels(machine: Machine, names: Names, tracks: Sequence[Track],
         radius=np.array([wheel[4] for wheel in wheels], dtype=float),
         row=np.array([wheel[5] for wheel in wheels], dtype=np.int64),
         rows=np.array([motion + WHEEL_MOTION * len(rows) for rows in sprung], dtype=np.int64),
-        nominal=np.array([track.path.total for track in tracks]),
+        nominal=np.array([track.path.start[-1] + track.path.length[-1] for track in tracks]),
         sag=np.array([track.path.sag for track in tracks]),
         stiffness=np.array([track.tension_stiffness for track in tracks]),
     )
@@ -123,7 +123,7 @@ def make_segments(tracks: Sequence[Track], wheels: RunningWheels) -> tuple[Segme
     lengths = [np.array([row[0] for row in path]) for path in paths]
     rows = [row for path in paths for row in path]
     segments = Segments(
-        start=np.concatenate([np.zeros(0), *[np.cumsum(length) - length for length in lengths]]),
+        start=np.concatenate([np.zeros(0), *[np.concatenate([[0.0], np.cumsum(length)[:-1]]) for length in lengths]]),
         length=np.concatenate([np.zeros(0), *lengths]),
         point=np.array([row[2] for row in rows], dtype=float).reshape(-1, 2),
         direction=np.array([row[3] for row in rows], dtype=float).reshape(-1, 2),

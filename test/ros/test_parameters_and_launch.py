@@ -12,7 +12,9 @@ from patience import DEADLINE
 from rcl_interfaces.msg import ParameterType
 
 from grouser import cli
+from grouser.bridges.protocols import programs
 from grouser.nodes.attitude import controller as attitude_controller
+from grouser.nodes.bridges import node as bridge
 from grouser.nodes.navigation import goal_follower, world_map
 from grouser.nodes.operator import node as operator
 from grouser.nodes.shared import parameters
@@ -30,6 +32,7 @@ OF_NODES = {
     "attitude_controller": attitude_controller.DECLARATIONS,
     "world_map": world_map.DECLARATIONS,
     "goal_follower": goal_follower.DECLARATIONS,
+    **dict.fromkeys(programs(), bridge.DECLARATIONS),
 }
 # Servers of Nav2, which an installation of it brings.
 NAV2 = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())["servers"]
@@ -127,14 +130,15 @@ def test_launch_file_refers_to_existing_files_and_executables(file):
     setup = share_path("setup.py").read_text()
     for call in calls(tree, "Node"):
         given = {keyword.arg: keyword.value for keyword in call.keywords}
-        executable = given["executable"].value
-        if executable in NAV2:
-            check_server_of_nav2(executable, given)
-            continue
-        assert given["package"].value == "grouser"
-        assert f'"{executable} = grouser.cli:{executable}"' in setup and callable(getattr(cli, executable))
-        for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
-            assert {key.value for key in dictionary.keys} <= set(OF_NODES[executable])
+        chosen = isinstance(given["executable"], ast.Call)  # by an argument: one of the bridges
+        for executable in programs() if chosen else [given["executable"].value]:
+            if executable in NAV2:
+                check_server_of_nav2(executable, given)
+                continue
+            assert given["package"].value == "grouser"
+            assert f'"{executable} = grouser.cli:{executable}"' in setup and callable(getattr(cli, executable))
+            for dictionary in (node for node in ast.walk(given["parameters"]) if isinstance(node, ast.Dict)):
+                assert {key.value for key in dictionary.keys} <= set(OF_NODES[executable])
     for name in re.findall(r'"(\w+\.launch\.py)"', text):
         assert share_path("launch", name).is_file()
 

@@ -31,6 +31,7 @@ def test_import_grouser_imports_neither_numba_nor_ros():
     "module",
     [
         "nodes.operator.node",
+        "nodes.bridges.joystick_bridge",
         "nodes.viewer.node",
         "nodes.navigation.goal_follower",
         "physics.description.text.xacro_worker",
@@ -104,6 +105,7 @@ def test_invalid_input_exits_with_status_2_and_one_line(arguments, capsys):
         ("viewer()", "rclpy", ["viewer: ", "source /opt/ros"]),
         ("attitude_controller()", "rclpy", ["attitude_controller: ", "source /opt/ros"]),
         ("operator()", "sensor_msgs", ["operator: ", "source /opt/ros", "apt install ros-$ROS_DISTRO-sensor-msgs"]),
+        ("joystick_bridge()", "evdev", ["joystick_bridge: ", "evdev", 'pip install "grouser[joystick]"']),
         ("viewer()", "viser", ["viewer: ", "the Python package viser is not installed: pip install"]),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import trimesh
+from shipped import shipped_machine
 
 import grouser
 from grouser import catalogue
@@ -237,3 +238,20 @@ def test_indentation_of_a_long_chain_is_limited(tmp_path):
     lines = list(inspection.report(machine, inspection.machine_facts(machine)))
     assert max(map(len, lines)) < 200
     assert any("level 299: +- l299" in line for line in lines)
+
+
+def test_tracks_and_wheels_are_listed(capsys):
+    """The excavator's belts by hand: two flat runs of 1.08 m and the circle of 0.175 m, under 1664 kg."""
+    facts = inspection.machine_facts(shipped_machine("excavator"))
+    left, right = facts["tracks"]
+    assert (left["name"], left["shoes"], left["wheels"]) == ("left", 36, 6)
+    assert left["belt_length"] == pytest.approx(2.0 * 1.08 + 2.0 * math.pi * 0.175)
+    assert left["pitch"] == pytest.approx(left["belt_length"] / 36)
+    assert left["ground_contact_length"] == pytest.approx(1.08)
+    pressure = 9.81 * facts["total_mass"] / (2.0 * 1.08 * 0.23)
+    assert [track["mean_ground_pressure"] for track in (left, right)] == pytest.approx([pressure] * 2)
+    assert left["drive"] == "hydraulic motor 'track_left'" and facts["wheels"] == []
+    inspection.main(["rover"])
+    text = capsys.readouterr().out
+    assert "wheels on soil" in text
+    assert re.search(r"front_left_wheel +servo, velocity +0.13 +0.16 +24 of 6 mm +front_left_steering", text)

@@ -92,7 +92,7 @@ def test_importable_interfaces_are_not_built_again(tmp_path):
     result = build(DEFINITIONS, tmp_path / "prefix", PATH="/nowhere")
 
     assert result.returncode == 0, result.stderr
-    names = ("control_msgs", "simulation_interfaces", "tf2_msgs")
+    names = ("can_msgs", "control_msgs", "simulation_interfaces", "tf2_msgs")
     assert result.stdout.splitlines() == [f"{name}: there already" for name in names]
     assert not (tmp_path / "prefix").exists()
 

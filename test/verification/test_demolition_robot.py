@@ -249,6 +249,7 @@ def test_demolition_robot_program_moves_every_function_without_tipping(machine, 
     assert ended.max() < 0.05
     assert simulation.joint_position["boom"] == pytest.approx(stroke_ends(machine, "boom")[1], abs=1e-3)
     assert residual < 1e-3
+    assert simulation.diagnostics.unsettled_steps == 0
 
 
 @pytest.mark.parametrize("moment", [2.0, 5.0, 15.0, 26.8])
@@ -322,7 +323,9 @@ def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction
     assert rolled == pytest.approx(direction * 3.0 / 3.6, rel=0.05)
     # 1 %: the faces of the shoes are faster than the belt on the arcs, where they come down
     assert travelled[0] == pytest.approx(rolled, rel=1e-2)
-    assert np.abs(travelled[1:]).max() < 2e-3
+    assert abs(travelled[1]) < 2e-3
+    # across the ground, not the hull: its front tracks carry more, and it leans forward on their pads
+    assert abs(simulation.base_pose()[0][2] - position[2]) < 2e-4
 
 
 def test_demolition_robot_turns_left_with_its_right_tracks(on_tracks):

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import dblquad, solve_ivp
+from scipy.integrate import dblquad
 from scipy.optimize import brentq
 
 from grouser import ParameterError, cli, experiments
@@ -111,48 +111,48 @@ def test_locked_and_pivoting_tracks_agree_with_double_integrals(vehicle):
     assert pivot["lateral_moment"][0] == pytest.approx(greatest * lateral, rel=1e-5)
 
 
-def marched_forces(vehicle, direction, modulus, radius, speeds, shift, rows=24, ages=400):
+def marched_forces(vehicle, direction, modulus, radius, speeds, shift, rows=24, ages=400, parts=8):
     """Forces on the hull by elements that are followed over the ground, (outer, inner) x (forward, lateral, moments).
 
     The hull goes round the origin of the ground at 1 rad/s; its x axis points along the world's x at the time 0. Each
-    element is followed from its landing by its place, displacement and state in the axes of the ground.
+    element is followed from its landing by its place, displacement and state in the axes of the ground, in steps with
+    the velocity of their middle: `parts` from one age to the next, an even number.
     """
     length, width, tread = vehicle["contact_length"], vehicle["width"], vehicle["tread"]
     totals = []
     for side, speed in zip((-1.0, 1.0), speeds, strict=True):
         start = math.copysign(0.5 * length, speed)
         stay = length / abs(speed)
+        step = stay / (ages * parts)
+        across = 0.5 * side * tread + (np.arange(rows) + 0.5) / rows * width - 0.5 * width
+
+        def sliding(time, across=across, speed=speed, start=start):
+            hull = np.exp(1j * time)[:, None]
+            place = hull * (shift + start - speed * time[:, None] + 1j * (across - radius))
+            return 1j * place - hull * speed
+
+        passed = sliding((np.arange(ages * parts) + 0.5) * step)
+        decay = np.exp(-np.abs(passed) * step / modulus)
+        growth = (1.0 - decay) * passed / np.abs(passed)
+        state = np.zeros_like(passed)
+        state[0] = growth[0]
+        for k in range(1, len(state)):
+            state[k] = decay[k] * state[k - 1] + growth[k]
+        reached = np.arange(ages) * parts + parts // 2 - 1  # the steps that end at the ages
         times = (np.arange(ages) + 0.5) / ages * stay
-        total = np.zeros(4)
-        for row in (np.arange(rows) + 0.5) / rows * width - 0.5 * width:
-            across = 0.5 * side * tread + row
-
-            def sliding(time, across=across, speed=speed, start=start):
-                hull = np.exp(1j * time)
-                place = hull * (shift + start - speed * time + 1j * (across - radius))
-                return 1j * place - hull * speed
-
-            def rates(time, values, sliding=sliding):
-                velocity = sliding(time)
-                state = values[2] + 1j * values[3]
-                change = (velocity - abs(velocity) * state) / modulus
-                return velocity.real, velocity.imag, change.real, change.imag
-
-            ran = solve_ivp(rates, (0.0, stay), np.zeros(4), "LSODA", times, rtol=1e-8, atol=1e-10)
-            displacement, state = ran.y[0] + 1j * ran.y[1], ran.y[2] + 1j * ran.y[3]
-            velocity = np.array([sliding(time) for time in times])
-            share = 1.0 - np.exp(-np.abs(displacement) / modulus)
-            tractions = {
-                "velocity": share * velocity / np.abs(velocity),
-                "displacement": share * displacement / np.abs(displacement),
-                "state": state,
-            }
-            force = -tractions[direction] * np.exp(-1j * times)
-            x = start - speed * times
-            lateral = x * force.imag
-            total += [force.real.mean(), force.imag.mean(), (lateral - across * force.real).mean(), lateral.mean()]
-        totals.append(0.5 * vehicle["friction"] * vehicle["weight"] * total / rows)
-    return np.array(totals)
+        displacement, velocity = (step * passed.cumsum(axis=0))[reached], sliding(times)
+        share = 1.0 - np.exp(-np.abs(displacement) / modulus)
+        traction = {
+            "velocity": share * velocity / np.abs(velocity),
+            "displacement": share * displacement / np.abs(displacement),
+            "state": state[reached],
+        }[direction]
+        force = -traction * np.exp(-1j * times)[:, None]
+        lateral = (start - speed * times)[:, None] * force.imag
+        totals.append([
+            part.mean() for part in (force.real, force.imag, lateral - across * force.real, lateral)
+        ])  # fmt: skip
+    return 0.5 * vehicle["friction"] * vehicle["weight"] * np.array(totals)
 
 
 @pytest.mark.parametrize("direction", TURNS)

@@ -28,6 +28,8 @@ STRESS = {
 }
 ON_STRESS = {"cohesion": 800.0, "friction_angle_deg": 37.2, "shear_displacement_modulus": 0.036}
 LOADS = (100, 200, 300)
+# The levels of stress integrals and of deformable soil know no rate: a faster wheel comes to the same in less time.
+FAST = 0.6
 FORCES = ("drawbar_pull", "thrust", "resistance")
 
 
@@ -76,8 +78,7 @@ def test_soil_cells_trends_over_slip_and_load(cells):
 @pytest.mark.parametrize("model", ["cells", "stress", "deformable"])
 def test_torque_and_resistance_rise_with_the_load(model):
     """At the three loads of the paper's plan."""
-    settings = {"cell_size": 0.02} if model == "deformable" else {}
-    settings |= ON_STRESS if model != "cells" else {}
+    settings = {"cell_size": 0.01} if model == "cells" else {"cell_size": 0.02, "angular_velocity": FAST, **ON_STRESS}
     runs = [experiments.run("wheel_soil_bin", model=model, load=load, slip=[0.2, 0.6], **settings) for load in LOADS]
     for name in ("torque", "resistance", "sinkage", "thrust"):
         assert (np.diff([run[name] for run in runs], axis=0) > 0.0).all(), name
@@ -110,7 +111,8 @@ def test_resistance_rises_with_slip_only_if_sinkage_does(model):
     """Ding's exponent: measured wheels sink deeper as they slip, and resist more."""
 
     def resistance(**law):
-        run = experiments.run("wheel_soil_bin", model=model, slip=[0.1, 0.6], cell_size=0.02, **ON_STRESS, **law)
+        settings = {"cell_size": 0.02, "angular_velocity": FAST, **ON_STRESS, **law}
+        run = experiments.run("wheel_soil_bin", model=model, slip=[0.1, 0.6], **settings)
         return run["resistance"], run["sinkage"], run["torque"]
 
     (slow, fast), (shallow, deep), torque = resistance()
@@ -124,7 +126,7 @@ def test_resistance_rises_with_slip_only_if_sinkage_does(model):
 
 
 def test_every_slip_has_a_fresh_bed():
-    settings = {"model": "deformable", "cell_size": 0.02}
+    settings = {"model": "deformable", "cell_size": 0.02, "angular_velocity": FAST}
     both = experiments.run("wheel_soil_bin", slip=[0.4, 0.2], **settings)
     alone = experiments.run("wheel_soil_bin", slip=0.2, **settings)
     for name in ("sinkage", "torque", "resistance"):
@@ -146,8 +148,7 @@ def test_grousers_increase_the_torque():
 @pytest.fixture(scope="module", params=[("stress", False), ("deformable", False), ("deformable", True)])
 def passes(request):
     model, bulldozing = request.param
-    # stresses of these levels know no rate: a faster wheel comes to the same in less time
-    result = experiments.run("multi_pass", model=model, bulldozing=bulldozing, angular_velocity=0.6)
+    result = experiments.run("multi_pass", model=model, bulldozing=bulldozing, angular_velocity=FAST)
     return {"bulldozing": bulldozing, **result.results}
 
 
@@ -167,7 +168,7 @@ def test_rut_depth_increment_decreases_with_passes(passes):
 
 def test_multi_pass_on_stress_integrals_agrees_with_equilibrium():
     """Each pass equals steady rolling in a rut of the depth left by the pass before."""
-    result = experiments.run("multi_pass", model="stress", angular_velocity=0.6, passes=3)
+    result = experiments.run("multi_pass", model="stress", angular_velocity=FAST, passes=3)
     rut = 0.0
     for k in range(3):
         state = experiments.run("wheel_stress", slip=0.1, rut=rut)
@@ -270,7 +271,7 @@ def test_soil_experiment_plots(name):
     experiment = experiments.load(name)
     changes = {
         "wheel_soil_bin": {"model": "stress", "slip": [0.2]},
-        "multi_pass": {"model": "stress", "passes": 2},
+        "multi_pass": {"model": "stress", "passes": 2, "angular_velocity": FAST},
         "slope_climb": {"soil": ["dry_sand"], "slope_deg": [30.0], "cell_size": 0.05},
     }[name]
     parameters = {key: parameter.default for key, parameter in experiment.PARAMETERS.items()} | changes

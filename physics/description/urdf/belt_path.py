@@ -12,7 +12,7 @@ _TOUCHING = 1e-3
 # Angles and lengths below these are none [rad, m].
 _NO_ANGLE, _NO_LENGTH = 1e-9, 1e-9
 # Largest turn between two corners of the outline [rad].
-_CORNER = math.pi / 8.0
+_CORNER = math.pi / 32.0
 
 
 def lay_belt(centres: np.ndarray, radii: np.ndarray, thickness: float, sag: float = 0.0) -> BeltPath:

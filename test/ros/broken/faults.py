@@ -1,8 +1,8 @@
-"""Simulators with one fault each: what ROS carries of a good one is changed on its way, the rest is as it was."""
+"""Simulators with faults: what ROS carries of a good one is changed on its way, the rest is as it was."""
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,10 @@ class AlteredPublisher:
 
 
 class AlteringNode(SimulatorNode):
-    """A simulator whose faults override what follows; each gets what rclpy would and the name as the node says it."""
+    """A simulator whose faults override what follows; each gets what rclpy would and the name as the node says it.
+
+    Faults leave to their super class what they do not break, so that one node can have several.
+    """
 
     def changed(self, topic: str) -> Change | None:
         """What becomes of the messages of a topic; None: nothing."""
@@ -77,7 +80,7 @@ def altering(topic: str, change: Change) -> type[AlteringNode]:
 
     class Altering(AlteringNode):
         def changed(self, name):
-            return change if name == topic else None
+            return change if name == topic else super().changed(name)
 
     return Altering
 
@@ -89,11 +92,11 @@ def publishing(
 
     class Publishing(AlteringNode):
         def changed(self, name):
-            return change if name == topic else None
+            return change if change and name == topic else super().changed(name)
 
         def publisher(self, own_kind, name, own_quality):
             if name != topic:
-                return own_kind, name, own_quality
+                return super().publisher(own_kind, name, own_quality)
             changed = QoSProfile(depth=own_quality.depth, **quality) if quality else own_quality
             return kind or own_kind, name, changed
 
@@ -175,7 +178,7 @@ class Contents(AlteringNode):
             "scan": with_wide_rays,
             "odom": with_lopsided_covariance,
             "ground_truth/odom": with_nan,
-        }.get(topic)
+        }.get(topic) or super().changed(topic)
 
 
 class TwoClocks(AlteringNode):
@@ -198,7 +201,7 @@ class OneStepMore(AlteringNode):
             finally:
                 self.set_parameters([Parameter("step_request_count", value=count)])
 
-        return step if service == "~/step" else answer
+        return super().answered(service, step if service == "~/step" else answer)
 
 
 class SilentReset(AlteringNode):
@@ -209,7 +212,7 @@ class SilentReset(AlteringNode):
             response.success, response.message = True, "reset"
             return response
 
-        return agree if service == "~/reset" else answer
+        return super().answered(service, agree if service == "~/reset" else answer)
 
 
 class TimeGoesBack(AlteringNode):
@@ -223,7 +226,7 @@ class TimeGoesBack(AlteringNode):
             finally:
                 self.set_parameters([Parameter("reset_rewinds_time", value=False)])
 
-        return rewind if service == "~/reset" else answer
+        return super().answered(service, rewind if service == "~/reset" else answer)
 
 
 class GoesOn(AlteringNode):
@@ -234,7 +237,7 @@ class GoesOn(AlteringNode):
             response.success, response.message = True, "paused"
             return response
 
-        return agree if service == "~/pause" else answer
+        return super().answered(service, agree if service == "~/pause" else answer)
 
 
 class NeverSilent(AlteringNode):
@@ -250,14 +253,14 @@ class NeverSilent(AlteringNode):
             self._last = lambda: hear(message)
             return hear(message)
 
-        return remember if topic == "cmd_vel" else hear
+        return super().heard(topic, remember if topic == "cmd_vel" else hear)
 
     def answered(self, service, answer):
         def forget(request, response):
             self._last = lambda: None
             return answer(request, response)
 
-        return forget if service == "~/reset" else answer
+        return super().answered(service, forget if service == "~/reset" else answer)
 
 
 class TakesNan(AlteringNode):
@@ -268,14 +271,14 @@ class TakesNan(AlteringNode):
             message.velocity = [0.5 if value != value else value for value in message.velocity]
             return hear(message)
 
-        return mend if topic == "joint_commands" else hear
+        return super().heard(topic, mend if topic == "joint_commands" else hear)
 
 
 class NoEmergencyStop(AlteringNode):
     """Does not hear the emergency stop."""
 
     def heard(self, topic, hear):
-        return (lambda _: None) if topic.endswith("emergency_stop") else hear
+        return super().heard(topic, (lambda _: None) if topic.endswith("emergency_stop") else hear)
 
 
 @dataclass(frozen=True)
@@ -340,3 +343,21 @@ FAULTS = {
         ("/diagnostics", "machine after a stop", "command after a stop", "command after its release"),
     ),
 }
+# Faults that neither hide nor change what the others of their line do to the checks. Those of contents are found with a
+# robot's description only.
+TOGETHER = (
+    ("type", "frame", "footprint", "wall time"),
+    ("best effort", "rate", "map", "two clocks"),
+    ("volatile", "pause"),
+    ("lengths", "contents"),
+    ("step count", "time goes back"),
+    ("silent reset", "prefix"),
+    ("never silent",),
+    ("takes NaN",),
+    ("no emergency stop",),
+)
+
+
+def broken(names: Sequence[str]) -> type[SimulatorNode]:
+    """A simulator with some faults, by their names; a good one without."""
+    return type("Broken", tuple(FAULTS[name].node for name in names), {}) if names else SimulatorNode

@@ -1,7 +1,7 @@
 """A process that becomes simulators: it has all loaded and compiled once, and forks for each that is asked for.
 
-Takes the names of machines; says when it is ready. Then it reads lines of JSON from its standard input, a list: name of
-the fault ("" for none), then arguments of ROS. It answers each with the process identifier of the simulator, which runs
+Takes the names of machines; says when it is ready. Then it reads lines of JSON from its standard input, a list: names
+of the faults, then arguments of ROS. It answers each with the process identifier of the simulator, which runs
 until SIGTERM.
 """
 
@@ -10,23 +10,24 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 
 import rclpy
-from faults import FAULTS
+from faults import broken
 from rclpy.signals import SignalHandlerOptions
 
 import grouser
 from grouser import catalogue
 from grouser.nodes.shared.process import stop_on_signals
-from grouser.nodes.simulator.node import SimulatorNode, leave, spinning
+from grouser.nodes.simulator.node import leave, spinning
 from grouser.runtime.streams import STREAMS, take_sample
 
 
-def become(fault: str, arguments: list[str]) -> None:
+def become(faults: Sequence[str], arguments: list[str]) -> None:
     stop = threading.Event()
     stop_on_signals(stop)
     rclpy.init(args=["simulator", *arguments], signal_handler_options=SignalHandlerOptions.NO)
-    node = (FAULTS[fault].node if fault else SimulatorNode)((), stop)
+    node = broken(faults)((), stop)
     with spinning(node):
         stop.wait()
     leave(node.exit_status)
@@ -41,11 +42,11 @@ def main() -> None:
     print("ready", flush=True)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended
     for line in sys.stdin:
-        fault, *arguments = json.loads(line)
+        faults, *arguments = json.loads(line)
         child = os.fork()
         if child == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            become(fault, arguments)
+            become(faults, arguments)
         print(child, flush=True)
 
 

@@ -1,0 +1,134 @@
+"""A J1939 node: what it does by itself on the bus. It touches none; time comes in as an argument.
+
+It claims its address before it says anything else, answers requests, reports its active faults by DM1 at one second and
+on change, and is silent when it has no address.
+"""
+
+from collections import deque
+from collections.abc import Collection
+
+from grouser.bridges.can.address_claim import CLAIM_PGN, AddressClaim, ClaimState
+from grouser.bridges.can.diagnostics import ActiveFaults, encode_dm1
+from grouser.bridges.can.frames import CanFrame
+from grouser.bridges.can.identifier import GLOBAL_ADDRESS, NULL_ADDRESS, Identifier
+from grouser.bridges.can.j1939_peers import DM1_PGN
+from grouser.bridges.can.name import Name
+from grouser.bridges.can.transport_protocol import PACKET_INTERVAL, broadcast_packets
+from grouser.bridges.can.transport_protocol import PRIORITY as TRANSPORT_PRIORITY
+
+REQUEST_PGN = 59904
+ACKNOWLEDGEMENT_PGN = 59392
+_PRIORITY = 6
+_NEGATIVE_ACKNOWLEDGEMENT = 1
+_DM1_INTERVAL = 1.0  # [s]
+
+
+class J1939Node:
+    """An own node.
+
+    Args:
+        claim: of its address.
+
+    Attributes:
+        claim: as given.
+        faults: that it reports; may be set at any time.
+    """
+
+    def __init__(self, claim: AddressClaim) -> None:
+        self.claim = claim
+        self.faults = ActiveFaults()
+        self._said: dict[int, tuple[int, int, bytes]] = {}  # PGN -> priority, destination, data
+        self._reported: ActiveFaults | None = None
+        self._next_report = 0.0
+        self._packets: deque[tuple[int, bytes]] = deque()
+        self._next_packet = 0.0
+
+    def start(self, now: float) -> list[CanFrame]:
+        """Claims the address and asks all nodes for theirs; returns what to send."""
+        return [request(CLAIM_PGN, GLOBAL_ADDRESS, NULL_ADDRESS), *self.claim.start(now)]
+
+    def say(self, pgn: int, data: bytes, priority: int, destination: int) -> CanFrame | None:
+        """The frame of a parameter group of up to 8 bytes, which is then also the answer to requests for it.
+
+        Returns:
+            None while the node has no address.
+        """
+        if not self.claim.is_claimed:
+            return None
+        self._said[pgn] = priority, destination, data
+        return self._frame(priority, pgn, destination, data)
+
+    def tick(self, now: float) -> list[CanFrame]:
+        """Lets time pass; returns what to send."""
+        frames = self.claim.tick(now)
+        if not self.claim.is_claimed:
+            self._packets.clear()
+            return frames
+        if self.faults != self._reported or now >= self._next_report:
+            self._reported = self.faults
+            self._next_report = now + _DM1_INTERVAL
+            frames += self._report()
+        if self._packets and now >= self._next_packet:
+            self._next_packet = now + PACKET_INTERVAL
+            pgn, data = self._packets.popleft()
+            frames.append(self._frame(TRANSPORT_PRIORITY, pgn, GLOBAL_ADDRESS, data))
+        return frames
+
+    def receive(self, identifier: Identifier, data: bytes, taken: Collection[int], now: float) -> list[CanFrame]:
+        """Takes a frame of another node.
+
+        Args:
+            identifier: of the frame.
+            data: its bytes.
+            taken: addresses of other nodes, as far as known.
+            now: [s].
+
+        Returns:
+            what to send.
+        """
+        if identifier.pgn == CLAIM_PGN and len(data) == 8:
+            return self.claim.receive(identifier.source, Name.unpack(data), taken, now)
+        if identifier.pgn != REQUEST_PGN or len(data) != 3:
+            return []
+        requested = int.from_bytes(data, "little")
+        is_for_all = identifier.destination == GLOBAL_ADDRESS
+        has_address = self.claim.state in (ClaimState.WAITING, ClaimState.CLAIMED)
+        if not is_for_all and not (has_address and identifier.destination == self.claim.address):
+            return []
+        if requested == CLAIM_PGN:
+            return self.claim.requested(now)
+        if not self.claim.is_claimed:
+            return []
+        if requested == DM1_PGN:
+            return self._report()
+        if requested in self._said:
+            priority, destination, said = self._said[requested]
+            return [self._frame(priority, requested, destination, said)]
+        return [] if is_for_all else [self._refusal(requested, identifier.source)]
+
+    def _report(self) -> list[CanFrame]:
+        data = encode_dm1(self.faults)
+        if len(data) <= 8:
+            return [self._frame(_PRIORITY, DM1_PGN, GLOBAL_ADDRESS, data)]
+        if not self._packets:  # else one is under way
+            self._packets.extend(broadcast_packets(DM1_PGN, data))
+        return []
+
+    def _refusal(self, pgn: int, requester: int) -> CanFrame:
+        data = bytes((_NEGATIVE_ACKNOWLEDGEMENT, 0xFF, 0xFF, 0xFF, requester)) + pgn.to_bytes(3, "little")
+        return self._frame(_PRIORITY, ACKNOWLEDGEMENT_PGN, GLOBAL_ADDRESS, data)
+
+    def _frame(self, priority: int, pgn: int, destination: int, data: bytes) -> CanFrame:
+        return CanFrame(Identifier(priority, pgn, self.claim.address, destination).pack(), True, data)
+
+
+def request(pgn: int, destination: int, source: int) -> CanFrame:
+    """A request for a parameter group.
+
+    Args:
+        pgn: that is requested.
+        destination: node that shall answer, or all.
+        source: own address; 0xFE is valid where claims are requested.
+    """
+    identifier = Identifier(_PRIORITY, REQUEST_PGN, source, destination)
+    return CanFrame(identifier.pack(), True, pgn.to_bytes(3, "little"))

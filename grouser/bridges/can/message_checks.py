@@ -1,0 +1,57 @@
+"""Refusals of mappings that only all messages of a CAN bus show."""
+
+from grouser.bridges.can.settings import FrameAddress, GroupAddress
+from grouser.bridges.checksums import PROFILES
+from grouser.bridges.mapping.data import BridgeMapping, MessageMapping
+from grouser.physics.base.errors import MachineError
+
+
+def check_messages(mapping: BridgeMapping) -> None:
+    """Refuses two messages in one frame, counters and checksums that the message has no place for.
+
+    Raises:
+        MachineError: names the lines and the remedy.
+    """
+    seen: dict[tuple, MessageMapping] = {}
+    for message in mapping.messages:
+        key = (message.direction, *_frame_key(message.address))
+        if key in seen:
+            raise _error(
+                mapping, message, f"{message.address} is the message of line {seen[key].line} too", "make them one"
+            )
+        seen[key] = message
+        _check_protection(mapping, message)
+
+
+def _frame_key(address: FrameAddress | GroupAddress) -> tuple:
+    if isinstance(address, GroupAddress):
+        # Where a NAME is given, the address is its; without one, whoever has the address.
+        return "group", address.pgn, address.name or address.source, address.destination
+    return "frame", address.identifier, address.is_extended
+
+
+def _check_protection(mapping: BridgeMapping, message: MessageMapping) -> None:
+    rules = [rule for rule in (message.counter, message.checksum) if rule is not None]
+    for rule in rules:
+        profile = PROFILES.get(rule.profile)
+        if profile is None:
+            remedy = f"give one of {', '.join(PROFILES)}"
+            raise _error(mapping, message, f"the counter {rule.profile} has no place in a CAN frame", remedy)
+        if rule.profile != rules[0].profile:
+            problem = f"its counter is of {rules[0].profile} and its checksum of {rule.profile}"
+            raise _error(mapping, message, problem, "give both the same profile")
+        if message.address.codec.length < profile.length_min:
+            problem = f"{message.address.codec.length} bytes have no place for {rule.profile}"
+            raise _error(mapping, message, problem, f"give it {profile.length_min} bytes at least")
+        if (
+            rule.profile == "j1939_tsc1"
+            and isinstance(message.address, FrameAddress)
+            and not message.address.is_extended
+        ):
+            raise _error(mapping, message, "j1939_tsc1 is of frames with 29 bits", "use another profile")
+    if message.direction == "out" and message.counter is not None and message.checksum is None:
+        raise _error(mapping, message, "it has a counter and no checksum", "add the checksum of the same profile")
+
+
+def _error(mapping: BridgeMapping, message: MessageMapping, problem: str, remedy: str) -> MachineError:
+    return MachineError(problem, file=mapping.file, line=message.line, element=f"message {message.name}", remedy=remedy)

@@ -1,0 +1,163 @@
+"""Everything that a bridge knows and does on a CAN bus, without the bus: time and frames come in as arguments."""
+
+from collections.abc import Mapping
+from math import isnan
+
+from grouser.bridges.can.address_claim import CLAIM_PGN, AddressClaim
+from grouser.bridges.can.canopen_network import CanopenNetwork
+from grouser.bridges.can.diagnostics import ActiveFaults, TroubleCode
+from grouser.bridges.can.frames import CanFrame, Loss, Outcome
+from grouser.bridges.can.identifier import GLOBAL_ADDRESS, NULL_ADDRESS, unpack_identifier
+from grouser.bridges.can.j1939_node import J1939Node, request
+from grouser.bridges.can.j1939_peers import Peers
+from grouser.bridges.can.joystick import AXIS_SPNS, REPETITION
+from grouser.bridges.can.router import Encoder, Router, group_identifier
+from grouser.bridges.can.settings import CanInterface, FrameAddress, GroupAddress
+from grouser.bridges.mapping.data import BridgeMapping
+from grouser.bridges.messages import Received
+
+_ERRATIC = 2  # failure mode identifier: data erratic, intermittent or incorrect
+_ROUNDING = 1e-3  # [s] by which a repetition may be early
+
+
+class CanStack:
+    """Decodes what arrives, encodes what is sent, and lets the bridge's own nodes live.
+
+    Args:
+        mapping: of the bridge.
+    """
+
+    def __init__(self, mapping: BridgeMapping) -> None:
+        interface: CanInterface = mapping.interface
+        self._router = Router(mapping)
+        self._encoders = {message.name: Encoder(message) for message in mapping.outgoing}
+        self._peers = Peers()
+        self._node: J1939Node | None = None
+        if interface.node is not None:
+            self._node = J1939Node(AddressClaim(interface.node.name, interface.node.address))
+        self._network: CanopenNetwork | None = None
+        if interface.devices or interface.own_node is not None:
+            devices = [device.settings for device in interface.devices.values()]
+            self._network = CanopenNetwork(devices, interface.own_node)
+        self._said: dict[str, tuple[bytes, float]] = {}  # joystick message -> data and time when it was sent
+        self._faulty: dict[str, tuple[TroubleCode, ...]] = {}  # joystick message -> faults of its axes
+
+    def start(self, now: float) -> list[CanFrame]:
+        """Begins on a bus that was opened; returns what to send."""
+        self._peers = Peers()
+        self._said.clear()
+        frames = []
+        if self._node is not None:
+            frames += self._node.start(now)
+        elif self._router.has_named_senders:
+            frames.append(request(CLAIM_PGN, GLOBAL_ADDRESS, NULL_ADDRESS))
+        if self._network is not None:
+            frames += self._network.start(now)
+        return frames
+
+    def tick(self, now: float) -> Outcome:
+        """Lets time pass."""
+        outcome = Outcome()
+        if self._node is not None:
+            outcome.frames += self._node.tick(now)
+        if self._network is not None:
+            of_network = self._network.tick(now)
+            outcome.frames += of_network.frames
+            outcome.losses += self._of_devices(of_network.losses)
+        return outcome
+
+    def receive(self, frame: CanFrame, now: float) -> tuple[Received | None, Outcome]:
+        """Takes a frame; returns the mapping's message in it, if there is one, and what follows."""
+        outcome = Outcome()
+        if frame.is_extended:
+            self._take_j1939(frame, now, outcome)
+        elif self._network is not None:
+            device = self._router.device_of(frame)
+            if device is not None and not self._network.is_trusted(device):
+                received = self._router.receive(frame, {}, (), now)
+                return received and Received(received.message, now, refusal="device not operational"), outcome
+            if device is None:
+                of_network = self._network.receive(frame.identifier, frame.data, now)
+                outcome.frames += of_network.frames
+                outcome.losses += self._of_devices(of_network.losses)
+        own = (self._node.claim.address,) if self._node is not None and self._node.claim.is_claimed else ()
+        return self._router.receive(frame, self._peers.names, own, now), outcome
+
+    def encode(self, message: str, values: Mapping[str, float], now: float) -> tuple[bool, CanFrame | None]:
+        """The frame of an outgoing message.
+
+        Args:
+            message: its name.
+            values: by field.
+            now: [s].
+
+        Returns:
+            whether the message counts as sent, and the frame to send. A joystick message that has not changed counts
+            as sent without a frame until it is due.
+        """
+        encoder = self._encoders[message]
+        address: FrameAddress | GroupAddress = encoder.message.address
+        if isinstance(address, GroupAddress):
+            return self._encode_group(encoder, address, values, now)
+        if address.is_process_data and self._network is not None and not self._network.may_send:
+            return False, None
+        data = encoder.encode(values, address.identifier)
+        return data is not None, (data and CanFrame(address.identifier, address.is_extended, data)) or None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What diagnostics say about the nodes, in words by subject."""
+        facts = {}
+        if self._node is not None:
+            claim = self._node.claim
+            facts["own address"] = f"0x{claim.address:02X}, {claim.state.value}"
+            if claim.contender is not None:
+                facts["own address"] += f"; lost one to NAME 0x{claim.contender.value:016X}"
+        for address, faults in sorted(self._peers.faults.items()):
+            codes = [f"SPN {code.spn} FMI {code.fmi}, {code.occurrences} times" for code in faults.codes]
+            if codes or faults.lamps:
+                facts[f"faults of 0x{address:02X}"] = "; ".join([*codes, *sorted(faults.lamps)])
+        for node, emergency in self._network.emergencies.items() if self._network is not None else ():
+            facts[f"fault of node {node}"] = f"code 0x{emergency.code:04X}, register 0x{emergency.register:02X}"
+        return facts
+
+    def _encode_group(
+        self, encoder: Encoder, address: GroupAddress, values: Mapping[str, float], now: float
+    ) -> tuple[bool, CanFrame | None]:
+        node = self._node
+        if node is None or not node.claim.is_claimed:
+            return False, None
+        name = encoder.message.name
+        if address.is_joystick:
+            self._report_faults(name, address, values)
+        data = encoder.encode(values, group_identifier(address, node.claim.address).pack())
+        if data is None:
+            return False, None
+        if address.is_joystick:
+            said, at = self._said.get(name, (b"", 0.0))
+            if data == said and now - at < REPETITION - _ROUNDING:
+                return True, None
+            self._said[name] = data, now
+        return True, node.say(address.pgn, data, address.priority, address.destination)
+
+    def _report_faults(self, name: str, address: GroupAddress, values: Mapping[str, float]) -> None:
+        """Reports axes whose value is not a number."""
+        spns = (AXIS_SPNS.get((address.pgn, field)) for field, value in values.items() if isnan(value))
+        codes = tuple(TroubleCode(spn, _ERRATIC) for spn in spns if spn is not None)
+        if self._node is not None and codes != self._faulty.get(name, ()):
+            self._faulty[name] = codes
+            faults = tuple(code for of_message in self._faulty.values() for code in of_message)
+            self._node.faults = ActiveFaults(frozenset({"amber_warning"} if faults else ()), faults)
+
+    def _take_j1939(self, frame: CanFrame, now: float, outcome: Outcome) -> None:
+        identifier = unpack_identifier(frame.identifier)
+        before = dict(self._peers.names) if identifier.pgn == CLAIM_PGN else self._peers.names
+        for loss in self._peers.receive(identifier, frame.data, now):
+            messages = self._router.of_sender(loss.sender, before)
+            if messages:
+                outcome.losses.append(Loss(loss.reason, loss.sender, messages))
+        if self._node is not None:
+            outcome.frames += self._node.receive(identifier, frame.data, self._peers.names, now)
+
+    def _of_devices(self, losses: list[Loss]) -> list[Loss]:
+        return [Loss(loss.reason, loss.sender, self._router.of_device(loss.sender)) for loss in losses]

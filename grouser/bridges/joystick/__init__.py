@@ -1,0 +1,1 @@
+"""Joysticks by Linux's event devices."""

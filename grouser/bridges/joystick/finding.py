@@ -1,0 +1,103 @@
+"""Finds and opens event devices by evdev."""
+
+import os
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import evdev
+
+from grouser.bridges.joystick.codes import EV_ABS, EV_MSC, MSC_TIMESTAMP
+from grouser.bridges.joystick.device import DeviceIdentity, OpenDevice
+from grouser.bridges.joystick.fields import AxisRange
+from grouser.bridges.joystick.schema import DeviceRule
+
+INPUT_FOLDER = Path("/dev/input")
+_BLUETOOTH = 0x05  # BUS_BLUETOOTH
+# Words in names of receivers: their pads have a radio link although they are USB devices.
+_RADIO_WORDS = ("wireless", "receiver", "dongle", "bluetooth")
+
+
+class DeviceRefusedError(Exception):
+    """A device fits a rule and is refused all the same; the text says why."""
+
+
+def is_event_file(name: str) -> bool:
+    """Whether a file of the folder is an event device."""
+    return name.startswith("event")
+
+
+def event_files(folder: Path) -> list[Path]:
+    """Returns the event devices, by their numbers."""
+    files = [file for file in folder.iterdir() if is_event_file(file.name)]
+    return sorted(files, key=lambda file: (len(file.name), file.name))
+
+
+def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
+    """Opens a device if it fits a rule and has an axis.
+
+    Returns:
+        The device; None if it is another one.
+
+    Raises:
+        OSError: it cannot be opened.
+        DeviceRefusedError: its link cannot be judged, and the rule does not allow that.
+    """
+    device = evdev.InputDevice(str(file))
+    identity = DeviceIdentity(
+        str(file),
+        device.name,
+        device.info.vendor,
+        device.info.product,
+        device.info.bustype == _BLUETOOTH or any(word in device.name.lower() for word in _RADIO_WORDS),
+    )
+    capabilities: dict[int, Any] = device.capabilities(absinfo=True)
+    axes = dict(capabilities.get(EV_ABS, []))
+    if not axes or not fits(identity, rule):
+        device.close()
+        return None
+    raw = _open_raw(file)
+
+    def end() -> None:
+        device.close()
+        if raw is not None:
+            os.close(raw)
+
+    def ask() -> tuple[dict[int, int], set[int]]:
+        return {code: device.absinfo(code).value for code in axes}, set(device.active_keys())
+
+    opened = OpenDevice(
+        identity=identity,
+        descriptor=device.fd,
+        ranges={code: AxisRange(info.min, info.max) for code, info in axes.items()},
+        reports_time=MSC_TIMESTAMP in capabilities.get(EV_MSC, []),
+        report_period=rule.report_period,
+        ask=ask,
+        raw=raw,
+        trusted=rule.trusted,
+        end=end,
+    )
+    if identity.is_wireless and opened.liveness == "none" and not rule.allow_unjudged:
+        end()
+        raise DeviceRefusedError(
+            f"{identity} is wireless, and a lost link looks like a still stick: plug in its cable, "
+            f"or write allow_unjudged: true at device {rule.name}"
+        )
+    return opened
+
+
+def fits(identity: DeviceIdentity, rule: DeviceRule) -> bool:
+    """Whether a device is one that a rule names."""
+    if rule.identity is not None and rule.identity != (identity.vendor, identity.product):
+        return False
+    return not rule.pattern or fnmatchcase(identity.name, rule.pattern)
+
+
+def _open_raw(file: Path) -> int | None:
+    """Opens the raw device of the same hardware, which has every report unfiltered; None where there is none."""
+    folder = Path("/sys/class/input") / file.name / "device" / "device" / "hidraw"
+    try:
+        name = next(iter(sorted(one.name for one in folder.iterdir())), None)
+        return None if name is None else os.open(f"/dev/{name}", os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return None

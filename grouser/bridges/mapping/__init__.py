@@ -1,0 +1,1 @@
+"""The mapping language: which field of which message commands or shows what of a machine."""

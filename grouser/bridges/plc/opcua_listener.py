@@ -1,0 +1,61 @@
+"""Connections of an OPC UA server that nobody can use up: broken frames, unread answers and silence end them."""
+
+from asyncua import Server
+from asyncua.common.connection import TransportLimits
+from asyncua.server.binary_server_asyncio import BinaryServer, OPCUAProtocol
+
+CONNECTIONS_MAX = 32
+FRAME_MAX = 65536  # bytes
+MESSAGE_MAX = 2**20  # bytes, of all frames of a message
+UNREAD_MAX = 2**21  # bytes of answers that a client has not taken
+ACTIVATION_LIMIT = 5.0  # [s] from the connection to a session
+_KINDS = (b"HEL", b"OPN", b"MSG", b"CLO")
+
+
+class _Connection(OPCUAProtocol):
+    def data_received(self, data: bytes) -> None:
+        if self.transport is None:
+            return
+        if _is_broken(self._buffer + data) or self.transport.get_write_buffer_size() > UNREAD_MAX:
+            self.transport.abort()
+            return
+        super().data_received(data)
+        if _is_broken(self._buffer):
+            self.transport.abort()
+
+
+class _Listener(BinaryServer):
+    def _make_protocol(self) -> OPCUAProtocol:
+        return _Connection(self.iserver, self._policies, self.clients, self.closing_tasks, self.limits)
+
+
+class GuardedServer(Server):
+    """A server with such connections."""
+
+    def __init__(self, user_manager):
+        super().__init__(user_manager=user_manager)
+        self.limits = TransportLimits(FRAME_MAX, FRAME_MAX, MESSAGE_MAX // FRAME_MAX, MESSAGE_MAX)
+        self.iserver.allow_remote_admin = False
+        self.iserver.max_connections = CONNECTIONS_MAX
+        self.iserver.max_pending_activation_seconds = ACTIVATION_LIMIT
+        self.iserver.max_subscriptions = 4 * CONNECTIONS_MAX
+
+    async def start(self) -> None:
+        """As of a `Server`, with guarded connections."""
+        await self._setup_server_nodes()
+        await self.iserver.start()
+        listener = _Listener(self.iserver, self.endpoint.hostname, self.endpoint.port, self.limits)
+        listener.set_policies(self._policies)
+        try:
+            await listener.start()
+        except OSError:
+            await self.iserver.stop()
+            raise
+        self.bserver = listener
+
+
+def _is_broken(buffer: bytes) -> bool:
+    """Whether what begins here is no frame, or one that is too long."""
+    if not any(kind.startswith(buffer[:3]) for kind in _KINDS):
+        return True
+    return len(buffer) >= 8 and not 8 <= int.from_bytes(buffer[4:8], "little") <= FRAME_MAX

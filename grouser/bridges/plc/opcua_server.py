@@ -1,0 +1,255 @@
+"""The machine as an OPC UA server: Objects, the machine, `commands` and `measurements`, a message, its variables.
+
+A controller writes all variables of a message by one request, or none: a part of a message, another type and NaN are
+refused with all that the request has. A bad status is the error code of a variable.
+"""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from asyncua import ua
+from asyncua.common.callback import CallbackType, ServerItemCallback
+from asyncua.common.utils import ServiceError
+from asyncua.crypto.permission_rules import User, UserRole
+from asyncua.server.user_managers import UserManager
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from grouser.bridges.mapping.data import BridgeMapping, MessageMapping, SignalMapping
+from grouser.bridges.messages import Received, Sink
+from grouser.bridges.plc.credentials import hash_password, is_password, read_users
+from grouser.bridges.plc.event_loop import EventLoopThread
+from grouser.bridges.plc.heartbeat import Heartbeats
+from grouser.bridges.plc.node_types import NodeField
+from grouser.bridges.plc.opcua_listener import GuardedServer
+from grouser.bridges.plc.opcua_schema import OpcuaInterface, Security, node_fields, node_places
+from grouser.bridges.plc.variants import data_value, has_type, is_bad, uri_of
+from grouser.bridges.transport import TransportError
+from grouser.physics.base.errors import MachineError
+
+NAMESPACE = "urn:grouser:machine"
+HEARTBEAT_MODULUS = 32768
+_START_LIMIT = 30.0  # [s]: the standard address space takes a second or two
+_SECURE = ua.SecurityPolicyType.Basic256Sha256_SignAndEncrypt
+
+
+class OpcuaServer:
+    """Transport of a server.
+
+    Args:
+        mapping: of an OPC UA bridge with the role `server`.
+    """
+
+    def __init__(self, mapping: BridgeMapping):
+        self._mapping = mapping
+        self._interface: OpcuaInterface = mapping.interface
+        self._commands: dict[ua.NodeId, tuple[MessageMapping, NodeField]] = {}
+        self._measurements: dict[str, dict[str, tuple[ua.NodeId, NodeField]]] = {}
+        self._sent: dict[str, int] = {}
+        self._heartbeats = Heartbeats()
+        self._sink: Sink | None = None
+        self._loop: EventLoopThread | None = None
+        self._server: GuardedServer | None = None
+
+    def open(self, sink: Sink) -> None:
+        """See `Transport`."""
+        self._sink, self._heartbeats = sink, Heartbeats()
+        self._loop = EventLoopThread("opcua_server")
+        try:
+            self._server = self._loop.run(self._serve(), _START_LIMIT)
+        except (OSError, ua.UaError, ValueError, MachineError) as error:
+            self.close()
+            raise TransportError(f"an OPC UA server cannot be opened at {self._interface.url}: {error}") from None
+
+    def close(self) -> None:
+        """See `Transport`."""
+        if self._loop is None:
+            return
+        if self._server is not None:
+            self._loop.run(self._server.stop())
+        self._loop.close()
+        self._loop = self._server = None
+
+    def send(self, message: str, values: Mapping[str, float]) -> bool:
+        """See `Transport`: writes the variables that clients read or subscribe to; NaN becomes a bad status."""
+        if self._server is None or self._loop is None:
+            raise TransportError("the OPC UA server is closed")
+        self._sent[message] = sent = (self._sent.get(message, 0) + 1) % HEARTBEAT_MODULUS
+        nodes = self._measurements[message]
+        written = [
+            (identifier, data_value(place, sent if name == _HEARTBEAT else values[name]))
+            for name, (identifier, place) in nodes.items()
+        ]
+        self._loop.start(self._show(self._server, written))
+        return True
+
+    async def _show(self, server: GuardedServer, written: list[tuple[ua.NodeId, ua.DataValue]]) -> None:
+        for identifier, value in written:
+            await server.write_attribute_value(identifier, value)
+
+    async def _serve(self) -> GuardedServer:
+        security = self._interface.security
+        server = GuardedServer(_Users(read_users(security.users) if security and security.users else None))
+        await server.init()
+        server.set_endpoint(self._interface.url)
+        server.set_server_name("grouser")
+        if security is None:
+            server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
+            server.set_identity_tokens([ua.AnonymousIdentityToken])
+        else:
+            await self._secure(server, security)
+        await self._fill(server)
+        server.subscribe_server_callback(CallbackType.PreWrite, self._check)
+        server.subscribe_server_callback(CallbackType.PostWrite, self._take)
+        await server.start()
+        return server
+
+    async def _secure(self, server: GuardedServer, security: Security) -> None:
+        await server.set_application_uri(uri_of(security.certificate.read_bytes()))
+        server.set_security_policy([_SECURE])
+        server.set_identity_tokens([ua.UserNameIdentityToken])
+        await server.load_certificate(security.certificate)
+        await server.load_private_key(security.private_key)
+        if security.trusted is not None:
+            server.set_certificate_validator(_Trusted(security.trusted))
+
+    async def _fill(self, server: GuardedServer) -> None:
+        index = await server.register_namespace(NAMESPACE)
+        machine = await server.nodes.objects.add_object(
+            ua.NodeId("machine", index), ua.QualifiedName(Path(self._mapping.machine).name.partition(".")[0], index)
+        )
+        folders = {
+            "in": await machine.add_folder(ua.NodeId("commands", index), ua.QualifiedName("commands", index)),
+            "out": await machine.add_folder(ua.NodeId("measurements", index), ua.QualifiedName("measurements", index)),
+        }
+        self._commands.clear()
+        self._measurements.clear()
+        for message in self._mapping.messages:
+            name = ua.QualifiedName(message.name, index)
+            folder = await folders[message.direction].add_object(ua.NodeId(message.name, index), name)
+            await self._add_variables(folder, message, index)
+
+    async def _add_variables(self, folder, message: MessageMapping, index: int) -> None:
+        places = dict(node_places(message))
+        if message.address.heartbeat is not None:
+            places[_HEARTBEAT] = message.address.heartbeat
+        signals = {signal.field: signal for signal in message.signals}
+        for name, place in places.items():
+            identifier = ua.NodeId(f"{message.name}.{place.node}", index)
+            first = data_value(place, 0.0)
+            variable = await folder.add_variable(identifier, ua.QualifiedName(place.node, index), first.Value)
+            if name in signals:
+                text = ua.LocalizedText(_description(signals[name]))
+                await variable.write_attribute(ua.AttributeIds.Description, ua.DataValue(ua.Variant(text)))
+            if message.direction == "in":
+                await variable.set_writable()
+                self._commands[identifier] = (message, place)
+            else:
+                await variable.write_value(data_value(place, float("nan")))
+                self._measurements.setdefault(message.name, {})[name] = (identifier, place)
+
+    def _writes(self, event: ServerItemCallback) -> dict[str, dict[str, ua.DataValue]]:
+        """Values of a request by message and variable, of what may be written."""
+        found: dict[str, dict[str, ua.DataValue]] = {}
+        for item in event.request_params.NodesToWrite:
+            if item.NodeId in self._commands and item.AttributeId == ua.AttributeIds.Value:
+                message, place = self._commands[item.NodeId]
+                found.setdefault(message.name, {})[place.node] = item.Value
+        return found
+
+    def _check(self, event: ServerItemCallback, _service) -> None:
+        """Refuses a request before any of its values is stored."""
+        if not event.is_external:
+            return
+        for message in self._mapping.incoming:
+            values = self._writes(event).get(message.name)
+            if values is None:
+                continue
+            for place in node_fields(message):
+                refusal, code = _fault(place, values.get(place.node))
+                if refusal:
+                    self._receive(Received(message.name, time.monotonic(), refusal=refusal))
+                    raise ServiceError(code)
+
+    def _take(self, event: ServerItemCallback, _service) -> None:
+        """Hands on the messages of a request."""
+        if not event.is_external:
+            return
+        now = time.monotonic()
+        if not all(status.is_good() for status in event.response_params):
+            self._receive(Received("", now, refusal="not writable"))
+            return
+        written = self._writes(event)
+        for message in self._mapping.incoming:
+            if message.name in written:
+                self._receive(self._received(message, written[message.name], now))
+
+    def _received(self, message: MessageMapping, values: Mapping[str, ua.DataValue], now: float) -> Received:
+        places = node_places(message)
+        errors = frozenset(name for name, place in places.items() if is_bad(values[place.node]))
+        numbers = {name: float(values[place.node].Value.Value) for name, place in places.items() if name not in errors}
+        heartbeat = message.address.heartbeat
+        if heartbeat is not None and not errors:
+            beat = values[heartbeat.node]
+            if is_bad(beat) or not self._heartbeats.changed(message.name, int(beat.Value.Value)):
+                return Received(message.name, now, refusal="heartbeat stands still")
+        return Received(message.name, now, numbers, errors)
+
+    def _receive(self, received: Received) -> None:
+        assert self._sink is not None  # set before the server begins
+        self._sink.receive(received)
+
+
+_HEARTBEAT = " heartbeat"  # a key that no field can have
+
+
+def _description(signal: SignalMapping) -> str:
+    scaling = "" if (signal.scale, signal.offset) == (1.0, 0.0) else f"; x {signal.scale:g} + {signal.offset:g}"
+    return f"{signal.signal}: {signal.low:g} to {signal.high:g} {signal.unit}{scaling}"
+
+
+def _fault(place: NodeField, value: ua.DataValue | None) -> tuple[str, int]:
+    """Why a value of a request is refused, and the code that says so; "" where it is not."""
+    if value is None:
+        return "written in part", ua.StatusCodes.BadInvalidArgument
+    if is_bad(value):
+        return "", ua.StatusCodes.Good
+    if not has_type(place, value):
+        return "type", ua.StatusCodes.BadTypeMismatch
+    number = value.Value.Value
+    if number is None or not abs(number) < float("inf"):
+        return "not a number", ua.StatusCodes.BadOutOfRange
+    return "", ua.StatusCodes.Good
+
+
+class _Users(UserManager):
+    """Who may connect: nobody is more than a user, who writes only what is writable."""
+
+    def __init__(self, users: Mapping[str, str] | None):
+        self._users = users
+        self._nobody = "" if users is None else hash_password("")
+
+    def get_user(self, iserver, username=None, password=None, certificate=None) -> User | None:
+        if self._users is None:
+            return User(role=UserRole.User)
+        hashed = self._users.get(username or "", self._nobody)
+        known = is_password(password or "", hashed) and hashed is not self._nobody
+        return User(role=UserRole.User, name=username) if known else None
+
+
+class _Trusted:
+    """Accepts the certificates of a directory."""
+
+    def __init__(self, directory: Path):
+        self._certificates = {_der(path.read_bytes()) for path in sorted(directory.iterdir()) if path.is_file()}
+
+    async def __call__(self, certificate: x509.Certificate, _description) -> None:
+        if certificate.public_bytes(Encoding.DER) not in self._certificates:
+            raise ServiceError(ua.StatusCodes.BadCertificateUntrusted)
+
+
+def _der(certificate: bytes) -> bytes:
+    if not certificate.startswith(b"-----"):
+        return certificate
+    return x509.load_pem_x509_certificate(certificate).public_bytes(Encoding.DER)

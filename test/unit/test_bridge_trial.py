@@ -1,0 +1,81 @@
+"""The fault trial: the bridge and a second judge agree on every message, and the judge notices a bridge that errs."""
+
+from dataclasses import replace
+
+import pytest
+
+from grouser.bridges.link import Link
+from grouser.bridges.trials.fault_trial import run_trial
+from grouser.bridges.trials.judge import READERS
+from grouser.bridges.trials.lines import LINES
+from grouser.bridges.trials.trouble import TICK, Trouble
+
+TIMEOUT = 0.1
+TROUBLE = Trouble(
+    duration=120.0,
+    period=0.02,
+    loss=0.05,
+    delay_probability=0.05,
+    delay_max=0.05,
+    duplicate=0.02,
+    bit_flip=0.02,
+    garbage=0.1,
+    stuck_probability=0.002,
+    stuck_length=50,
+    bus_off_times=(20.0, 20.3, 70.0),
+    seed=5,
+)
+
+
+def trial(protocol, recovery="automatic", **changes):
+    return run_trial(protocol, replace(TROUBLE, **changes), TIMEOUT, 3, recovery)
+
+
+@pytest.mark.parametrize("recovery", ["automatic", "acknowledge"])
+@pytest.mark.parametrize("protocol", LINES)
+def test_bridge_and_judge_agree(protocol, recovery):
+    report = trial(protocol, recovery)
+    assert (report.lost_valid, report.obeyed_invalid, report.mismatches) == (0, 0, 0)
+    assert report.longest_hold <= TIMEOUT + TICK
+    assert report.sent == 6000
+    assert report.safe_entries > 0
+    assert report.obeyed > (2000 if recovery == "automatic" else 500)
+    assert report.state_hash == trial(protocol, recovery).state_hash
+    assert report.state_hash != trial(protocol, recovery, seed=6).state_hash
+
+
+@pytest.mark.parametrize("protocol", LINES)
+def test_without_trouble_everything_is_obeyed_after_three_messages(protocol):
+    none = dict.fromkeys(("loss", "delay_probability", "duplicate", "bit_flip", "garbage", "stuck_probability"), 0.0)
+    report = trial(protocol, **none, bus_off_times=())
+    assert (report.obeyed, report.refused, report.injected) == (5998, {}, {})
+    assert report.safe_entries == 1  # when the sender ends
+
+
+def test_flipped_bits_never_pass_a_cyclic_redundancy_check():
+    report = trial("e2e_5", bit_flip=0.5, loss=0.0, garbage=0.0)
+    # a flipped message that arrives twice is refused twice
+    assert report.refused["checksum"] >= report.injected["bit_flip"] - report.injected["bus_off"]
+    assert report.lucky == 0
+
+
+def test_the_hold_shows_a_link_that_waits_too_long(monkeypatch):
+    own = Link._is_old
+    monkeypatch.setattr(Link, "_is_old", lambda link, now: own(link, now - 0.02))
+    assert trial("e2e_5").longest_hold > TIMEOUT + TICK
+
+
+def test_the_judge_notices_a_link_that_forgets_to_count_anew(monkeypatch):
+    monkeypatch.setattr(Link, "refused", lambda link, now: link.tick(now))
+    assert trial("e2e_5").mismatches > 0
+
+
+def test_the_judge_notices_a_link_that_is_live_before_neutral(monkeypatch):
+    own = Link.valid
+    monkeypatch.setattr(Link, "valid", lambda link, now, neutral: own(link, now, True))
+    report = trial("e2e_5")
+    assert report.obeyed_invalid > 0 and report.mismatches > 0
+
+
+def test_every_line_has_a_reader():
+    assert set(READERS) == set(LINES)
