@@ -11,7 +11,7 @@ from grouser.physics.multibody.linear_force import add_linear_force, find_motion
 from grouser.physics.multibody.mass import MassMatrix
 from grouser.physics.soil.tiles import SoilState
 from grouser.physics.soil.wheels import Wheels
-from grouser.physics.tracks.belts import SIDE, TIGHT, Tracks, TrackWorkspace
+from grouser.physics.tracks.belts import MOTION, SIDE, TIGHT, Tracks, TrackWorkspace
 from grouser.physics.tracks.pad_forces import commit_pads, measure_pad_forces
 from grouser.physics.tracks.placing import find_pads, place_track
 from grouser.physics.tracks.suspension import fill_wheel_rows, is_sprung, lay_moving_path, pull_power, pull_wheels
@@ -53,8 +53,7 @@ def apply_track_forces(
     gravity = _size(model.gravity)
     for t in range(tracks.body.shape[0]):
         work.listed[t] = 0
-        rows = tracks.wheels.rows[t]
-        for k in range(rows):
+        for k in range(tracks.wheels.rows[t]):
             work.wrench[t, k] = 0.0
         if not place_track(tracks, t, kinematics, work):
             continue
@@ -62,7 +61,7 @@ def apply_track_forces(
         if sprung:
             lay_moving_path(tracks, t, kinematics, work)
         first, last = _fill_jacobian(tracks, t, model, kinematics, state.loose[t], work)
-        find_motion(rows, work.jacobian, velocity, first, last, work.motion[t])
+        _find_motion(tracks, t, velocity, first, last, work, work.motion[t])
         turned = position[tracks.position[t]] + state.travel[t] / tracks.scale[t]
         find_pads(tracks, t, terrain, wheels.cell[0], kinematics, turned, step, soil, work)
         if work.listed[t] == 0 and not sprung:
@@ -70,19 +69,9 @@ def apply_track_forces(
         measure_pad_forces(tracks, t, wheels.soils, gravity, step, state.shear, soil, work)
         if sprung:
             pull_wheels(tracks, t, step, work)
-        add_linear_force(
-            rows,
-            work.jacobian,
-            work.pushed,
-            work.entry,
-            first,
-            last,
-            step,
-            work.wrench[t],
-            work.slope[t],
-            mass,
-            force,
-        )
+            _add_force(tracks.wheels.rows[t], t, first, last, step, work, mass, force)
+        else:
+            _add_force(MOTION, t, first, last, step, work, mass, force)
 
 
 @kernel
@@ -111,12 +100,13 @@ def commit_tracks(
     """
     gravity = _size(model.gravity)
     for t in range(tracks.body.shape[0]):
-        rows, sprung = tracks.wheels.rows[t], is_sprung(tracks, t)
+        sprung = is_sprung(tracks, t)
         first, last = _fill_jacobian(tracks, t, model, kinematics, state.loose[t], work)
-        find_motion(rows, work.jacobian, velocity, first, last, work.end_motion)
-        if work.listed[t] > 0 or sprung:
-            _find_acted(rows, work.wrench[t], work.slope[t], work.motion[t], work.end_motion)
-            state.work[t] += step * _mean_power(rows, work.wrench[t], work.motion[t], work.end_motion)
+        _find_motion(tracks, t, velocity, first, last, work, work.end_motion)
+        if sprung:
+            state.work[t] += step * _find_acted(tracks.wheels.rows[t], t, work)
+        elif work.listed[t] > 0:
+            state.work[t] += step * _find_acted(MOTION, t, work)
         if sprung:
             pulled = step * pull_power(tracks, t, work.end_motion, work)
             state.belt[t] += pulled
@@ -207,20 +197,37 @@ def _rolling(tracks: Tracks, t, work: TrackWorkspace):
     return ax, ay, az, y * az - z * ay, z * ax - x * az, x * ay - y * ax
 
 
+# Without sprung wheels the number of components is a constant: the compiler unrolls their loops.
+
+
 @inlined
-def _find_acted(rows, wrench, slope, start, end):
-    """Changes the force at the motion at the start of the step to that which acted: its linearisation at the end."""
+def _find_motion(tracks: Tracks, t, velocity, first, last, work: TrackWorkspace, motion):
+    """Fills the motion of a track at coordinate rates."""
+    if is_sprung(tracks, t):
+        find_motion(tracks.wheels.rows[t], work.jacobian, velocity, first, last, motion)
+    else:
+        find_motion(MOTION, work.jacobian, velocity, first, last, motion)
+
+
+@inlined
+def _add_force(rows, t, first, last, step, work: TrackWorkspace, mass, force):
+    """Adds the force on a track and its slope to the equations of motion."""
+    wrench, slope = work.wrench[t], work.slope[t]
+    add_linear_force(rows, work.jacobian, work.pushed, work.entry, first, last, step, wrench, slope, mass, force)
+
+
+@inlined
+def _find_acted(rows, t, work: TrackWorkspace):
+    """Changes the force at the motion at the start of the step to that which acted: its linearisation at the end.
+
+    Returns:
+        Its mean power in the step, between the motions at its start and end [W].
+    """
+    wrench, slope, start, end, power = work.wrench[t], work.slope[t], work.motion[t], work.end_motion, 0.0
     for k in range(rows):
         for m in range(rows):
             wrench[k] -= slope[k, m] * (end[m] - start[m])
-
-
-@inlined
-def _mean_power(rows, acted, start, end):
-    """Mean power in a step of the force that acted in it, between the motions at its start and end [W]."""
-    power = 0.0
-    for k in range(rows):
-        power += 0.5 * acted[k] * (start[k] + end[k])
+        power += 0.5 * wrench[k] * (start[k] + end[k])
     return power
 
 

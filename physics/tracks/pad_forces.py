@@ -81,7 +81,7 @@ def _speeds(motion, frame):
 
 
 @inlined
-def _press(tracks: Tracks, t, soils: Soils, n, motion, step: float, layers, work: TrackWorkspace):
+def _press(tracks: Tracks, t, soils: Soils, n, motion, sprung, step: float, layers, work: TrackWorkspace):
     """Ground and a pad at a motion.
 
     Returns:
@@ -90,7 +90,7 @@ def _press(tracks: Tracks, t, soils: Soils, n, motion, step: float, layers, work
         pressure [Pa].
     """
     touch, k = work.touch[t], work.soil[t, n]
-    along, ux, uy, uz, speed = _velocity(work, t, n, motion, is_sprung(tracks, t))
+    along, ux, uy, uz, speed = _velocity(work, t, n, motion, sprung)
     steep = 1.0 if k < 0 else max(touch[NORMAL_Z, n], STEEPEST)
     rate = -along / steep
     if k < 0:
@@ -208,7 +208,7 @@ def measure_pad_forces(
     lead = step + shear_lead(belt, ahead, aside)
     for n in range(work.listed[t]):
         _, steep, ux, uy, uz, speed, pressure, growth, _, _ = _press(
-            tracks, t, soils, n, motion, step, soil.soil_cell, work
+            tracks, t, soils, n, motion, sprung, step, soil.soil_cell, work
         )
         if pressure <= 0.0:
             continue
@@ -286,7 +286,7 @@ def commit_pads(
     fresh[:pads] = 0.0
     for n in range(work.listed[t]):
         rate, _, ux, uy, uz, speed, pressure, _, sinkage, load = _press(
-            tracks, t, soils, n, motion, step, soil.soil_cell, work
+            tracks, t, soils, n, motion, sprung, step, soil.soil_cell, work
         )
         if pressure <= 0.0:
             continue

@@ -321,7 +321,7 @@ def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction
     travelled = heading.T @ (simulation.base_pose()[0] - position)
     # 3 km/h; 5 %: leakage of the motors and the range of compensators
     assert rolled == pytest.approx(direction * 3.0 / 3.6, rel=0.05)
-    # farther, by up to 2 %: the front tracks lean on the arc at their end, where faces of shoes are faster than the belt
+    # farther, by up to 2 %: the front tracks lean on the arc at their end, where shoes are faster than the belt
     assert 1.0 < travelled[0] / rolled < 1.02
     assert abs(travelled[1]) < 2e-3
     # across the ground, not the hull: its front tracks carry more, and it leans forward on their pads
