@@ -322,7 +322,7 @@ def commit_pads(
             taken += pulled
         figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
         figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
-    # pads that do not touch have no shear; ground that comes under the rest of a shoe has none, and the pad has the mean
+    # pads that do not touch have no shear; ground that comes under the rest of a shoe has none: the pad has the mean
     for pad in range(pads):
         before, length = shear[first + pad, 2], fresh[pad, 2]
         new = 1.0 - before / length if length > before else 0.0
