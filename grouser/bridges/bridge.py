@@ -18,6 +18,7 @@ REPEAT = 0.05  # [s]: between repetitions of the commands of live links, for tho
 _RAMP = 0.005  # [s]: between steps of commands on their way
 _PAST = 1e-4  # [s]: after a deadline, at which a link may still be in time
 UNKNOWN = "unknown message"
+FAILED = "bridge failed"
 
 Send = Callable[[str, Mapping[str, float]], bool]
 
@@ -41,7 +42,7 @@ class LinkChange:
 
 
 class Bridge:
-    """Takes messages from a transport's threads and `tick` from a timer; commands the plant and sends.
+    """Takes messages from a transport's threads and `watch` and `say` from timers; commands the plant and sends.
 
     It is the sink of a transport, and knows no protocol. A link that is live enables nothing by itself: the emergency
     stop and the operator's rules stay where they are, behind it.
@@ -55,7 +56,7 @@ class Bridge:
 
     Attributes:
         figures: what it counts.
-        attention: set when `tick` is to be called sooner than it said.
+        attention: set when `watch` is to be called sooner than it said.
         disturb: makes of measurements [SI] what is sent; faults of sensors.
         reasons: message -> why its link fell last.
     """
@@ -73,9 +74,10 @@ class Bridge:
         self._told = told
         self._clock = clock
         self._lock = threading.RLock()
-        self._inputs = {message.name: Input(message, mapping) for message in mapping.incoming}
+        self._inputs = {message.name: Input(message, mapping, plant.measure) for message in mapping.incoming}
         self._outputs = [Output(message) for message in mapping.outgoing]
         self._repeat = -math.inf
+        self._has_failed = False
         self.attention = threading.Event()
         self.disturb: Callable[[Mapping[str, float]], Mapping[str, float]] = dict
         self.reasons: dict[str, str] = {}
@@ -99,19 +101,27 @@ class Bridge:
     def receive(self, received: Received) -> None:
         """Takes a message: obeys it, or counts why not."""
         with self._lock:
+            if self._has_failed:
+                self.figures.strangers[FAILED] += 1
+                return
             one = self._inputs.get(received.message)
             if one is None:
                 self.figures.strangers[received.refusal or UNKNOWN] += 1
                 return
             self._age(one, received.time)
             before, heard = one.link.state, one.link.heard
-            if one.take(received):
+            judgement = one.judge(received)
+            if judgement.is_restart:
+                one.link.restart(received.time)
+                self._settle(one, before, heard, "the sender began anew", received.time)
+                before, heard = one.link.state, one.link.heard
+            if one.take(judgement, received.time):
                 self._command(one.commands(received.time))
                 self.figures.event_to_command.add(self._clock() - received.time)
                 if one.is_moving():
                     self.attention.set()
-            fell = one.link.state in (LinkState.STALE, LinkState.LATCHED)
-            self._settle(one, before, heard, one.last_fall if fell else "valid messages", received.time)
+            reason = "an error code" if judgement.is_error else "valid messages"
+            self._settle(one, before, heard, reason, received.time)
 
     def lost(self, reason: str, time: float, messages: Collection[str] | None = None) -> None:
         """Takes the news that a device, bus or peer is gone."""
@@ -126,17 +136,36 @@ class Bridge:
         """As `lost`; whoever keeps the transport open opens it again."""
         self.lost(reason, time, None)
 
+    def fail(self, reason: str, time: float) -> None:
+        """Leaves the machine in the safe state for good: no link becomes live again."""
+        with self._lock:
+            self._has_failed = True
+            self.lost(reason, time)
+            self.begin()
+
     def tick(self, now: float) -> float:
-        """Lets old links fall, moves commands, repeats them and sends what is due; returns when to call it next [s]."""
+        """Both `watch` and `say`; for who has one thread."""
+        return min(self.watch(now), self.say(now))
+
+    def watch(self, now: float) -> float:
+        """Lets old links fall, moves commands and repeats them; returns when to call it next [s]."""
         with self._lock:
             following = now + REPEAT
             for one in self._inputs.values():
                 self._age(one, now)
             following = min(following, self._move(now))
             deadlines = [one.link.deadline for one in self._inputs.values()]
-            following = min([following, *(deadline + _PAST for deadline in deadlines if deadline is not None)])
-        self._say(now)  # without the lock: a transport may wait for its bus
-        return min([following, *(output.due for output in self._outputs)])
+            return min([following, *(deadline + _PAST for deadline in deadlines if deadline is not None)])
+
+    def say(self, now: float) -> float:
+        """Sends what is due; returns when to call it next [s]. It may wait for a bus, and keeps no lock meanwhile."""
+        due = [output for output in self._outputs if output.is_due(now)]
+        measured = self.disturb(self._plant.measure({name for output in due for name in output.names}) if due else {})
+        for output in due:
+            sent = self._send(output.message.name, output.values(measured))
+            output.figures.sent += sent
+            output.figures.stopped += not sent
+        return min((output.due for output in self._outputs), default=math.inf)
 
     def acknowledge(self, now: float) -> dict[str, str]:
         """Acknowledges latched links; returns why not, by message, of those that stay latched."""
@@ -155,15 +184,6 @@ class Bridge:
             for one in self._inputs.values():
                 if one.link.state is LinkState.LIVE:
                     self._command(one.safe)
-
-    def _say(self, now: float) -> None:
-        """Sends what is due."""
-        due = [output for output in self._outputs if output.is_due(now)]
-        measured = self.disturb(self._plant.measure({name for output in due for name in output.names}) if due else {})
-        for output in due:
-            sent = self._send(output.message.name, output.values(measured))
-            output.figures.sent += sent
-            output.figures.stopped += not sent
 
     def _age(self, one: Input, now: float) -> None:
         """Lets the link fall if it is silent."""

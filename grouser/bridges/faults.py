@@ -85,6 +85,8 @@ class FaultInjector:
             goes_off = faults.bus_off and not self._line.bus_off
             if not faults.stale_stick:
                 self._frozen.clear()
+            if goes_off:
+                self._late.clear()
             self._line = faults
         if goes_off:
             self.injected["bus_off"] += 1

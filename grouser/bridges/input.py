@@ -1,6 +1,7 @@
 """One incoming message of a bridge: its verdict, its link and its commands."""
 
 import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from grouser.bridges.counters import MODULI, RollingCounter, Verdict
@@ -8,6 +9,8 @@ from grouser.bridges.figures import InputFigures
 from grouser.bridges.link import Link, LinkState
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping, SignalMapping
 from grouser.bridges.messages import Received
+
+Measure = Callable[[Collection[str]], Mapping[str, float]]  # `Plant.measure`
 
 # Reasons for which a bridge refuses a message; transports have further ones of their own.
 NOT_AVAILABLE = "not available"
@@ -42,17 +45,17 @@ class Input:
     Args:
         message: of the mapping.
         mapping: the whole.
+        measure: of the plant: where a position that holds is, before it is commanded.
 
     Attributes:
         message, link, figures: its own.
-        last_fall: why a message last made the link fall.
     """
 
-    def __init__(self, message: MessageMapping, mapping: BridgeMapping) -> None:
+    def __init__(self, message: MessageMapping, mapping: BridgeMapping, measure: Measure) -> None:
         self.message = message
         self.link = Link(message.timeout, mapping.good, mapping.recovery)
         self.figures = InputFigures()
-        self.last_fall = ""
+        self._measure = measure
         self._counter: RollingCounter | None = None
         if message.counter is not None:
             self._counter = RollingCounter(MODULI[message.counter.profile], message.counter.max_jump)
@@ -60,6 +63,7 @@ class Input:
         self._used |= {signal.enable.field for signal in message.signals if signal.enable is not None}
         self._targets: dict[str, tuple[float, float]] = {}  # signal -> target and rate [SI]
         self._commands: dict[str, float] = {}  # signal -> what was commanded last [SI]
+        self._held: dict[str, float] = {}  # signal that holds -> what was commanded before the last fall [SI]
         self._moved = -math.inf  # when they moved last
 
     @property
@@ -69,13 +73,11 @@ class Input:
             signal.signal: signal.safe * signal.factor for signal in self.message.signals if signal.safe is not None
         }
 
-    def take(self, received: Received) -> bool:
-        """Takes a message; returns whether it is to be obeyed."""
-        now, figures = received.time, self.figures
-        judgement = self._judge(received)
+    def take(self, judgement: Judgement, now: float) -> bool:
+        """Takes a judged message; returns whether it is to be obeyed."""
+        figures = self.figures
         if judgement.is_error:
             figures.errors += 1
-            self.last_fall = "an error code"
             self.link.error(now)
             return False
         if judgement.refusal:
@@ -83,9 +85,6 @@ class Input:
             self.link.refused(now)
             return False
         figures.valid += 1
-        if judgement.is_restart:
-            self.last_fall = "the sender began anew"
-            self.link.restart(now)
         if self.link.valid(now, self._is_neutral(judgement)) is not LinkState.LIVE:
             return False
         self._aim(judgement)
@@ -94,7 +93,7 @@ class Input:
 
     def commands(self, now: float) -> dict[str, float]:
         """Returns the commands [SI] of a live link, moved towards the last valid message as fast as their rates let."""
-        span = max(0.0, now - self._moved)
+        span = max(0.0, now - self._moved) if math.isfinite(self._moved) else 0.0
         for name, (target, rate) in self._targets.items():
             last = self._commands[name]
             reach = rate * span if math.isfinite(rate) else math.inf
@@ -107,12 +106,15 @@ class Input:
         return any(self._commands[name] != target for name, (target, _) in self._targets.items())
 
     def forget(self) -> None:
-        """Forgets targets and commands: the next ones start from the safe state."""
+        """Forgets targets and commands: the next ones start from the safe state, or where a position was held."""
+        safe = self.safe
+        self._held.update((name, value) for name, value in self._commands.items() if name not in safe)
         self._targets.clear()
         self._commands.clear()
         self._moved = -math.inf
 
-    def _judge(self, received: Received) -> Judgement:
+    def judge(self, received: Received) -> Judgement:
+        """Returns what is to be thought of a message; counts what its counter shows as lost."""
         if received.refusal:
             return Judgement(refusal=received.refusal)
         restarts = False
@@ -155,9 +157,20 @@ class Input:
                 targets[signal.signal] = (value * signal.factor, signal.rate * signal.factor)
         for name, value in self.safe.items():
             targets.setdefault(name, (value, math.inf))
-        for name, (target, _) in targets.items():
-            self._commands.setdefault(name, self.safe.get(name, target))
-        self._targets = targets
+        for name, (target, rate) in targets.items():
+            if name not in self._commands:
+                self._commands[name] = self._start(name, target, rate)
+        # A position of which nobody knows where it is cannot be moved at a rate.
+        self._commands = {name: value for name, value in self._commands.items() if not math.isnan(value)}
+        self._targets = {name: target for name, target in targets.items() if name in self._commands}
+
+    def _start(self, name: str, target: float, rate: float) -> float:
+        """From where a signal is moved to its first target [SI]; NaN: it is not known."""
+        if name in self.safe:
+            return self.safe[name]
+        if not math.isfinite(rate):
+            return target
+        return self._held[name] if name in self._held else self._measure({name}).get(name, math.nan)
 
 
 def _is_neutral(signal: SignalMapping, value: float) -> bool:

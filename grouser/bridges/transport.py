@@ -3,12 +3,13 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from grouser.bridges.messages import Sink
 
 BACK_OFF = (0.1, 2.0)  # [s]: first and longest wait before it is opened again
+CLOSED = "closed"  # the reason of a transport that was stopped
 
 
 class TransportError(Exception):
@@ -57,11 +58,18 @@ class TransportState:
         is_open: messages can flow.
         reason: why not, or why it was reopened last; "" at first.
         openings: how often it was opened.
+        has_ended: whether it stays closed; else it is opened again.
     """
 
     is_open: bool = False
     reason: str = ""
     openings: int = 0
+    has_ended: bool = False
+
+
+def failure_text(error: Exception) -> str:
+    """What an exception says, with its kind where it is not one of a transport."""
+    return str(error) if isinstance(error, TransportError) else f"{type(error).__name__}: {error}"
 
 
 class KeptOpen:
@@ -106,10 +114,16 @@ class KeptOpen:
         """Begins to open it."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Closes it; returns when it is closed."""
+    def end(self, reason: str) -> None:
+        """Lets it be closed for good."""
+        if not self._ending.is_set():
+            self._failure = reason
         self._ending.set()
         self._attention.set()
+
+    def stop(self) -> None:
+        """Closes it; returns when it is closed."""
+        self.end(CLOSED)
         self._thread.join()
 
     def send(self, message: str, values: Mapping[str, float]) -> bool:
@@ -118,8 +132,8 @@ class KeptOpen:
             return False
         try:
             return self._transport.send(message, values)
-        except TransportError as error:
-            self.broken(str(error), time.monotonic())
+        except Exception as error:  # noqa: BLE001 - of a codec, too
+            self.broken(failure_text(error), time.monotonic())
             return False
 
     @property
@@ -138,7 +152,8 @@ class KeptOpen:
     def broken(self, reason: str, time: float) -> None:
         """Lets all links fall, and the transport be opened again."""
         self._sink.lost(reason, time, None)
-        self._failure = reason
+        if not self._ending.is_set():
+            self._failure = reason
         self._attention.set()
 
     def _keep(self) -> None:
@@ -151,17 +166,27 @@ class KeptOpen:
             began = time.monotonic()
             try:
                 self._transport.open(self)
-            except TransportError as error:
-                self._change(TransportState(False, str(error), self.state.openings))
+            except Exception as error:  # noqa: BLE001 - of any library
+                self._change(TransportState(False, failure_text(error), self.state.openings))
+                if not isinstance(error, TransportError):  # who promises that nothing is left open
+                    self._close()
             else:
                 self._change(TransportState(True, self.state.reason, self.state.openings + 1))
                 self._attention.wait()
-                self._change(TransportState(False, self._failure or "closed", self.state.openings))
-                self._transport.close()
+                self._change(TransportState(False, self._failure, self.state.openings, self._ending.is_set()))
+                self._close()
             if time.monotonic() - began > longest:  # it was open for a while
                 wait = BACK_OFF[0]
             self._ending.wait(wait)
             wait = min(2.0 * wait, longest)
+        reason = self.state.reason if self._failure == CLOSED else self._failure
+        self._change(TransportState(False, reason, self.state.openings, True))
+
+    def _close(self) -> None:
+        try:
+            self._transport.close()
+        except Exception as error:  # noqa: BLE001 - of any library
+            self._change(replace(self.state, reason=f"{self.state.reason}; closing it: {failure_text(error)}"))
 
     def _change(self, state: TransportState) -> None:
         told, self.state = self.state, state

@@ -17,7 +17,7 @@ from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.bridges.protocols import KINDS, transport_of
 from grouser.bridges.runner import BridgeRunner
 from grouser.bridges.scheduling import PRIORITIES, Scheduling
-from grouser.bridges.transport import TransportState
+from grouser.bridges.transport import CLOSED, TransportState
 from grouser.nodes.bridges.diagnostics import diagnostics_message, state_message
 from grouser.nodes.bridges.fault_parameters import FaultParameters, line_declarations
 from grouser.nodes.bridges.ros_plant import RosPlant
@@ -115,6 +115,9 @@ class BridgeNode(Node):
         if state.is_open:
             facts = ", ".join(f"{name} {value}" for name, value in self._runner.transport.facts.items())
             self.get_logger().info(f"open{': ' if facts else ''}{facts}")
+        elif state.has_ended:
+            if state.reason != CLOSED:
+                self.get_logger().error(f"ended: {state.reason}; all commands are safe, start the bridge again")
         else:
             self.get_logger().warning(f"not open: {state.reason}; it is tried again")
         self._publish_state()

@@ -2,6 +2,7 @@
 
 import math
 import threading
+import time
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
@@ -16,6 +17,8 @@ from sensor_msgs.msg import Imu, JointState, Joy
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.nodes.shared import messages, topics
 from grouser.runtime.streams import STREAMS
+
+SILENCE = 0.5  # [s of wall time]: a measurement that has not come for longer is none
 
 _AXES = ("x", "y", "z")
 _TWIST = ("linear_x", "linear_y", "angular_z")
@@ -33,14 +36,22 @@ class RosPlant:
         imus: names of the machine's inertial measurement units, by which their topics are named.
         stamped: whether cmd_vel is a TwistStamped.
         frame: that a TwistStamped names.
+        clock: by which measurements grow old [s].
     """
 
     def __init__(
-        self, node: Node, mapping: BridgeMapping, imus: Collection[str], stamped: bool, frame: str
+        self,
+        node: Node,
+        mapping: BridgeMapping,
+        imus: Collection[str],
+        stamped: bool,
+        frame: str,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._clock = clock
         self._node, self._stamped, self._frame = node, stamped, frame
         self._lock = threading.Lock()
-        self._measured: dict[str, float] = {}
+        self._measured: dict[str, tuple[float, float]] = {}  # signal -> value [SI], when it came [s]
         commanded = [signal.signal for message in mapping.incoming for signal in message.signals]
         kinds = {name.partition("/")[0] for name in commanded}
         self._valves = self._joints = self._twist = self._joy = None
@@ -56,7 +67,9 @@ class RosPlant:
         self._speeds = dict.fromkeys(_TWIST, 0.0)
         self._axes = array("f", bytes(4 * _count(commanded, "joy/axis_")))
         self._buttons = array("i", bytes(4 * _count(commanded, "joy/button_")))
-        self._subscribe({signal.signal for message in mapping.outgoing for signal in message.signals}, imus)
+        shown = {signal.signal for message in mapping.outgoing for signal in message.signals}
+        held = {signal.signal for message in mapping.incoming for signal in message.signals if signal.safe is None}
+        self._subscribe(shown | held, imus)
 
     def command(self, values: Mapping[str, float]) -> None:
         """Publishes commands."""
@@ -79,9 +92,11 @@ class RosPlant:
             self._joy.publish(self._joy_message(now, parts["joy"]))
 
     def measure(self, names: Collection[str]) -> Mapping[str, float]:
-        """Returns the latest measurements."""
+        """Returns the latest measurements; NaN where there is none, or none for `SILENCE`."""
+        oldest = self._clock() - SILENCE
         with self._lock:
-            return {name: self._measured.get(name, math.nan) for name in names}
+            found = {name: self._measured.get(name, (math.nan, math.inf)) for name in names}
+        return {name: value if heard >= oldest else math.nan for name, (value, heard) in found.items()}
 
     def _joy_message(self, now: int, parts: Mapping[str, float]) -> Joy:
         for name, value in parts.items():
@@ -121,8 +136,9 @@ class RosPlant:
 
     def _hear(self, kind: type, topic: str, read: Callable[[Any], Iterator[tuple[str, float]]], quality) -> None:
         def take(message: Any) -> None:
+            now = self._clock()
             with self._lock:
-                self._measured.update(read(message))
+                self._measured.update((name, (value, now)) for name, value in read(message))
 
         self._node.create_subscription(kind, topic, take, quality)
 

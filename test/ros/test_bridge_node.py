@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from sensor_msgs.msg import Imu, JointState, Joy
 from std_srvs.srv import Trigger
 
 from grouser.commands.hil_report import listen, report_lines
-from grouser.nodes.bridges.ros_plant import RosPlant
+from grouser.nodes.bridges.ros_plant import SILENCE, RosPlant
 from grouser.nodes.shared import messages, topics
 
 RECORDED = Path(__file__).parents[1] / "data" / "joystick"
@@ -51,10 +52,10 @@ def make_plant(peer) -> Callable[..., RosPlant]:
     """Makes plants whose node hears with the peer."""
     nodes = []
 
-    def make(*parts, imus=(), stamped=False) -> RosPlant:
+    def make(*parts, imus=(), stamped=False, clock=time.monotonic) -> RosPlant:
         node = Node("bridge")
         nodes.append(node)
-        plant = RosPlant(node, mapping(*parts), imus, stamped, "base_link")
+        plant = RosPlant(node, mapping(*parts), imus, stamped, "base_link", clock)
         peer.run(node)
         return plant
 
@@ -148,6 +149,29 @@ def test_measurements_come_from_the_topics_of_the_machine(peer, make_plant):
         peer.say(topic, said, quality)
     peer.wait_for(lambda: not any(math.isnan(value) for value in plant.measure(wanted).values()), "all measurements")
     assert plant.measure(wanted) == pytest.approx(wanted)
+
+
+def test_measurements_of_a_silent_machine_are_none_each_by_itself(peer, make_plant):
+    names, now = ["joint/boom/position", "joy/axis_0"], [100.0]
+    plant = make_plant(
+        message("out", *[map_signal(name, name) for name in names], direction="out"), clock=lambda: now[0]
+    )
+    peer.say("joint_states", JointState(name=["boom"], position=[0.5]), topics.RELIABLE)
+    peer.wait_for(lambda: plant.measure(names)["joint/boom/position"] == 0.5, "a joint")
+    now[0] += SILENCE
+    assert plant.measure(names)["joint/boom/position"] == 0.5
+    peer.say("joy", Joy(axes=[0.25]), topics.RELIABLE)
+    peer.wait_for(lambda: plant.measure(names)["joy/axis_0"] == 0.25, "a stick")
+    now[0] += 0.01
+    measured = plant.measure(names)
+    assert math.isnan(measured["joint/boom/position"])
+    assert measured["joy/axis_0"] == 0.25
+
+
+def test_a_position_that_holds_is_measured(peer, make_plant):
+    plant = make_plant(message("plc", map_signal("p", "joint/foot/position", safe=None, rate=1.0)))
+    peer.say("joint_states", JointState(name=["foot"], position=[0.3]), topics.RELIABLE)
+    peer.wait_for(lambda: plant.measure(["joint/foot/position"]) == {"joint/foot/position": 0.3}, "a joint")
 
 
 def test_a_bridge_without_its_device_says_so_and_goes_on(peer, launch):

@@ -148,6 +148,45 @@ def test_a_position_may_hold():
     assert plant.commands == [{"joint/foot/position": 0.7}]
 
 
+def foot_at_a_rate(rate=5.0):
+    return message("plc", signal("p", "joint/foot/position", safe=None, rate=rate), timeout=1.0)
+
+
+def test_a_position_that_holds_starts_where_the_joint_is_at_its_rate():
+    bridge, plant, _ = make(foot_at_a_rate(), good=1)
+    plant.measured = {"joint/foot/position": -0.4}
+    bridge.receive(said("plc", 0.0, p=0.7))
+    assert plant.commands == [{"joint/foot/position": -0.4}]
+    bridge.tick(0.1)
+    assert plant.now["joint/foot/position"] == pytest.approx(0.1)
+    bridge.tick(0.3)
+    assert plant.now["joint/foot/position"] == 0.7
+
+
+def test_a_position_that_holds_goes_on_after_a_fall_from_its_last_command():
+    bridge, plant, _ = make(foot_at_a_rate(), good=1)
+    plant.measured = {"joint/foot/position": 0.0}
+    bridge.receive(said("plc", 0.0, p=0.5))
+    bridge.tick(0.2)
+    bridge.lost("device gone", 0.3)
+    bridge.receive(said("plc", 5.0, p=-0.5))
+    assert plant.now["joint/foot/position"] == 0.5
+    bridge.tick(5.05)
+    assert plant.now["joint/foot/position"] == pytest.approx(0.25)
+
+
+def test_a_position_that_nobody_knows_is_not_commanded_at_a_rate():
+    bridge, plant, _ = make(foot_at_a_rate(), good=1)
+    bridge.receive(said("plc", 0.0, p=0.7))
+    plant.measured = {"joint/foot/position": math.nan}
+    bridge.receive(said("plc", 0.1, p=0.7))
+    assert plant.commands == []
+    plant.measured = {"joint/foot/position": 0.6}
+    bridge.receive(said("plc", 0.2, p=0.7))
+    assert plant.now["joint/foot/position"] == pytest.approx(0.7, abs=0.1)
+    assert bridge.states == {"plc": LinkState.LIVE}
+
+
 def test_modes_that_exclude_each_other_share_an_actuator():
     def in_mode(number, name):
         return signal("y", name, enable=Enable(None, "mode", number))
@@ -184,10 +223,24 @@ def test_lost_messages_are_counted_and_a_sender_that_began_anew_is_checked_anew(
     assert [change.after for change in changes] == [
         LinkState.CHECKING,
         LinkState.LIVE,
+        LinkState.STALE,
         LinkState.CHECKING,
         LinkState.LIVE,
     ]
     assert figures.safe_entries == 1
+    assert bridge.reasons == {"ecu": "the sender began anew"}
+
+
+def test_a_sender_that_began_anew_lets_its_link_fall_where_one_message_is_enough():
+    bridge, plant, changes = make(message("ecu", BOOM, counter=CounterRule("e2e_5"), timeout=1.0), good=1)
+    for time, (counter, value) in enumerate(((0, 0.0), (1, 0.5), (100, 0.0), (101, 0.0), (102, 0.0))):
+        bridge.receive(Received("ecu", 0.02 * time, {"y": value}, counter=counter))
+    assert [(change.after, change.reason) for change in changes[-2:]] == [
+        (LinkState.STALE, "the sender began anew"),
+        (LinkState.LIVE, "valid messages"),
+    ]
+    assert bridge.figures.inputs["ecu"].safe_entries == 1
+    assert plant.now == {"valve/boom": 0.0}
 
 
 def test_live_commands_are_repeated_for_who_watches_for_silence():

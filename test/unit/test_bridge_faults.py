@@ -72,6 +72,17 @@ def test_bus_off_is_told_at_once_and_nothing_arrives():
     assert keeper.got[-1].values == {"y": 7.0}
 
 
+def test_bus_off_stops_what_is_on_its_way():
+    keeper = Keeper()
+    injector = FaultInjector(keeper, 1)
+    injector.set_line(LineFaults(delay=10.0), 0.0)
+    for number in range(20):
+        injector.receive(said("stick", 0.0, y=float(number)))
+    injector.set_line(LineFaults(bus_off=True), 0.0)
+    assert injector.tick(20.0) == math.inf
+    assert keeper.got == []
+
+
 def test_one_bit_is_flipped():
     injector = FaultInjector(Keeper(), 3)
     assert injector.tamper(b"\x00\xff") == b"\x00\xff"

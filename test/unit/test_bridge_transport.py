@@ -9,7 +9,7 @@ from patience import wait_until
 from grouser.bridges.link import LinkState
 from grouser.bridges.runner import BridgeRunner
 from grouser.bridges.scheduling import Scheduling, apply_scheduling
-from grouser.bridges.transport import BACK_OFF, KeptOpen, TransportError
+from grouser.bridges.transport import BACK_OFF, CLOSED, KeptOpen, TransportError
 
 
 class Line:
@@ -89,6 +89,140 @@ def test_a_failure_to_send_opens_it_again():
     wait_until(lambda: kept.state.openings == 2, "a second opening")
     kept.stop()
     assert line.sent == [("pressures", {"p": 1.0})]
+
+
+def test_any_failure_to_open_is_told_and_tried_again():
+    line, failures = Line(), [UnicodeError("label too long"), ImportError("no module"), OSError("gone")]
+    opened = line.open
+
+    def fail_first(sink):
+        if failures:
+            raise failures.pop(0)
+        opened(sink)
+
+    line.open, told = fail_first, []
+    kept = KeptOpen(line, Losses(), told.append)
+    kept.start()
+    wait_until(lambda: kept.state.is_open, "an open line")
+    kept.stop()
+    assert [state.reason for state in told[:3]] == [
+        "UnicodeError: label too long",
+        "ImportError: no module",
+        "OSError: gone",
+    ]
+
+
+def test_any_failure_to_send_breaks_the_line():
+    line, losses = Line(), Losses()
+    kept = KeptOpen(line, losses)
+    kept.start()
+    wait_until(lambda: kept.state.is_open, "an open line")
+
+    def overflow(name, values):
+        raise OverflowError("int too big")
+
+    line.send = overflow
+    assert not kept.send("pressures", {"p": 1.0})
+    kept.stop()
+    assert losses == ["OverflowError: int too big"]
+
+
+def test_a_failure_to_close_is_told_and_it_is_opened_again():
+    line, told = Line(), []
+
+    def fail():
+        raise OSError("gone")
+
+    line.close = fail
+    kept = KeptOpen(line, Losses(), told.append)
+    kept.start()
+    wait_until(lambda: kept.state.is_open, "an open line")
+    line.sink.broken("bus-off", 0.0)
+    wait_until(lambda: kept.state.openings == 2, "a second opening")
+    assert told[2].reason == "bus-off; closing it: OSError: gone"
+    kept.stop()
+    assert kept.state.has_ended
+
+
+def test_a_stop_is_told_as_an_end():
+    told = []
+    kept = KeptOpen(Line(), Losses(), told.append)
+    kept.start()
+    wait_until(lambda: kept.state.is_open, "an open line")
+    kept.stop()
+    assert [(state.is_open, state.has_ended) for state in told] == [(True, False), (False, True)]
+    assert told[-1].reason == CLOSED
+
+
+def test_a_failure_of_the_plant_ends_the_bridge_in_the_safe_state():
+    line, plant, told = Line(), RememberingPlant(), []
+    parts = (
+        message("stick", signal("y", "valve/boom"), timeout=60.0),
+        message("pressures", signal("p", "hydraulics/p", high=5.0), direction="out", period=0.01),
+    )
+    runner = BridgeRunner(mapping(*parts), line, plant, transport_told=told.append)
+    runner.start()
+    wait_until(lambda: line.is_open, "an open line")
+    for value in (0.0, 0.0, 0.0, 0.5):
+        line.sink.receive(said("stick", time.monotonic(), y=value))
+    assert plant.now == {"valve/boom": 0.5}
+
+    def fail(names):
+        raise ValueError("no such measurement")
+
+    plant.measure = fail
+    wait_until(lambda: told[-1].has_ended, "an end")
+    reason = "the bridge failed: ValueError: no such measurement"
+    assert told[-1].reason == reason
+    assert runner.bridge.reasons == {"stick": reason}
+    for value in (0.0, 0.0, 0.0, 0.5):
+        line.sink.receive(said("stick", time.monotonic(), y=value))
+    assert plant.now == {"valve/boom": 0.0}
+    assert runner.bridge.states == {"stick": LinkState.STALE}
+    runner.stop()
+
+
+def test_a_failure_of_the_timer_ends_the_bridge_in_the_safe_state():
+    line, plant = Line(), RememberingPlant()
+    runner = BridgeRunner(mapping(message("stick", signal("y", "valve/boom"), timeout=60.0)), line, plant)
+    runner.start()
+    wait_until(lambda: line.is_open, "an open line")
+    for value in (0.0, 0.0, 0.0, 0.5):
+        line.sink.receive(said("stick", time.monotonic(), y=value))
+
+    def fail(now):
+        raise ZeroDivisionError("of a fault")
+
+    runner.faults.tick = fail
+    wait_until(lambda: runner.transport.state.has_ended, "an end")
+    assert runner.bridge.states == {"stick": LinkState.STALE}
+    assert plant.now == {"valve/boom": 0.0}
+    runner.stop()
+
+
+def test_silence_is_found_while_a_send_waits():
+    line, plant, sending, released = Line(), RememberingPlant(), threading.Event(), threading.Event()
+    parts = (
+        message("stick", signal("y", "valve/boom"), timeout=0.1),
+        message("pressures", signal("p", "hydraulics/p", high=5.0), direction="out", period=0.01),
+    )
+
+    def wait(name, values):
+        sending.set()
+        return released.wait()
+
+    line.send = wait
+    runner = BridgeRunner(mapping(*parts), line, plant)
+    runner.start()
+    wait_until(sending.is_set, "a waiting send")
+    for value in (0.0, 0.0, 0.0, 0.5):
+        line.sink.receive(said("stick", time.monotonic(), y=value))
+    try:
+        wait_until(lambda: runner.bridge.reasons.get("stick") == "silence", "silence")
+        assert plant.now == {"valve/boom": 0.0}
+    finally:
+        released.set()
+        runner.stop()
 
 
 def test_it_ends_while_it_waits():
