@@ -32,6 +32,7 @@ class DeviceRule:
             of three is a lost link.
         allow_unjudged: whether a wireless device may command whose link cannot be told from a still stick.
         trusted: whether what the device says of itself when it is opened is a measurement.
+        used: names of the axes and buttons that the mapping uses.
     """
 
     name: str
@@ -40,6 +41,7 @@ class DeviceRule:
     report_period: float = 0.02
     allow_unjudged: bool = False
     trusted: bool = False
+    used: frozenset[str] = frozenset()
 
 
 def read_interface(reader: Reader, node: yaml.Node) -> dict[str, DeviceRule]:
