@@ -26,6 +26,7 @@ def tracked_vehicle(
     stiffness=1e8,
     axis="0 1 0",
     links="",
+    tensioner="",
 ):
     """The machine; its root link's origin is on the ground below the middle of the tracks.
 
@@ -40,6 +41,7 @@ def tracked_vehicle(
         stiffness: of the pads [N/m3].
         axis: of the sprockets' joints.
         links: further links and joints.
+        tensioner: wheel of each track, without its side, at which a tensioner is.
     """
     mass, up = weight / GRAVITY, RADIUS + thickness
     inertia = mass * (length**2 + tread**2) / 12.0
@@ -48,6 +50,7 @@ def tracked_vehicle(
     inner = length - 4.2 * math.sqrt(RADIUS * wheel_radius)
     for side, across in (("left", 0.5), ("right", -0.5)):
         y = across * tread
+        kept = f'tensioner="{side}_{tensioner}"' if tensioner else ""
         parts.append(
             f'<link name="{side}_wheel"><inertial><mass value="5"/>'
             '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
@@ -59,7 +62,7 @@ def tracked_vehicle(
         tracks.append(
             f'<track name="{side}" sprocket="{side}_sprocket" radius="{RADIUS}" width="{width}" shoes="{shoes}" '
             f'thickness="{thickness}" pretension="{pretension}" shear_displacement_modulus="{shear}" '
-            f'stiffness="{stiffness}" {track}/>'
+            f'stiffness="{stiffness}" {track} {kept}/>'
             f'<servo_drive joint="{side}_sprocket" mode="velocity" damping="{damping}"/>'
         )
         wheels = [(f"{side}_idler", 0.5 * length, up, RADIUS)]

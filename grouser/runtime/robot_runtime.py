@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 
 from grouser.physics.simulation.view import MachineView
+from grouser.runtime.belt_watch import BeltWatch
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.sampling import Sample
 from grouser.runtime.streams import take_sample
@@ -22,6 +23,7 @@ class RobotRuntime:
         odometer: of a vehicle; None for other machines.
         follower: of trajectories; None for a machine whose drives cannot follow any.
         terrain_reach: how far from the wheels terrain is sampled [m].
+        belts: warns of belts that jump or are thrown; None for a machine without tracks.
 
     Attributes:
         robot, supervisor: as given.
@@ -36,6 +38,7 @@ class RobotRuntime:
         odometer: Odometer | None = None,
         follower: TrajectoryFollower | None = None,
         terrain_reach: float = math.inf,
+        belts: BeltWatch | None = None,
     ) -> None:
         self.robot = robot
         self.supervisor = supervisor
@@ -44,6 +47,7 @@ class RobotRuntime:
         self._driver = driver
         self._odometer = odometer
         self._terrain_reach = terrain_reach
+        self._belts = belts
 
     def commands(self, step: int, received: Mapping[str, Mapping[str, float]], interval: float) -> dict[str, float]:
         """Commands of the actuators for the next tick.
@@ -56,6 +60,8 @@ class RobotRuntime:
         Returns:
             Actuator -> value; other actuators keep their commands.
         """
+        if self._belts is not None:
+            self._belts.look()
         if self.follower is not None and (targets := self.follower.commands(step, received)):
             received = {**received, SOURCE: targets}
         commands = self.supervisor.commands(step, received)
@@ -73,14 +79,14 @@ class RobotRuntime:
     def rebind(self, robot: MachineView) -> None:
         """Continues with the same machine in another simulation."""
         self.robot = robot
-        for part in (self.follower, self._driver, self._odometer):
+        for part in (self.follower, self._driver, self._odometer, self._belts):
             if part is not None:
                 part.rebind(robot)
 
     def reset(self, step: int) -> None:
         """Clears all command sources after the simulation was reset."""
         self.supervisor.reset(step)
-        for part in (self.follower, self._driver, self._odometer):
+        for part in (self.follower, self._driver, self._odometer, self._belts):
             if part is not None:
                 part.reset()
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 FLEXIBLE_VALUES = ("tip_deflection_y", "tip_deflection_z", "tip_twist", "strain_energy")
 SLIP_VALUES = ("slip_ratio", "slip_angle", "sinkage", "drawbar_pull")
-TRACK_VALUES = (*SLIP_VALUES, "tight_tension", "slack_tension", "rotation_centre_x", "rotation_centre_y")
+TRACK_VALUES = (
+    *(*SLIP_VALUES, "tight_tension", "slack_tension", "jumped_teeth", "thrown"),
+    *("rotation_centre_x", "rotation_centre_y"),
+)
 # Farthest centre of rotation that is published [m].
 FARTHEST_CENTRE = 1000.0
 # Values of `hydraulics/state` and the attributes of the components' states that hold them. Flow is positive into the

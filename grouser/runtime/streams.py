@@ -466,8 +466,8 @@ STREAMS = {
             "slip",
             _GROUP_VALUES,
             "slip ratio, slip angle, sinkage and drawbar pull of each wheel and track; of a track also the tensions of "
-            "the belt on both sides of the sprocket, and the point at rest, ahead and to the left of its middle (1000 "
-            "m: it does not turn)",
+            "the belt on both sides of the sprocket, the teeth over which it has jumped, whether it is thrown (1), and "
+            "the point at rest, ahead and to the left of its middle (1000 m: it does not turn)",
             RELIABLE,
             Rate("slip_rate", 50.0, "slip"),
             sampling.sample_slip,

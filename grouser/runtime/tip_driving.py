@@ -1,6 +1,7 @@
 """Commands of the valves that move a tool's tip with a wanted velocity."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,28 @@ class ArmReading(NamedTuple):
     time: float
 
 
+def read_arm(
+    joints: Sequence[str], names: Sequence[str], positions: Sequence[float], velocities: Sequence[float], time: float
+) -> ArmReading | None:
+    """The reading of an arm's joints from a message of all joints; None where one is missing or not finite.
+
+    Args:
+        joints: of the arm.
+        names, positions, velocities: of all joints [rad or m, rad/s or m/s].
+        time: of its arrival [s].
+    """
+    if not len(names) == len(positions) == len(velocities):
+        return None
+    index = {name: number for number, name in enumerate(names)}
+    if not set(joints) <= set(index):
+        return None
+    position = {joint: float(positions[index[joint]]) for joint in joints}
+    velocity = {joint: float(velocities[index[joint]]) for joint in joints}
+    if not all(map(math.isfinite, (*position.values(), *velocity.values()))):
+        return None
+    return ArmReading(position, velocity, time)
+
+
 class TipDriver:
     """Spool commands from the velocity of a tip.
 
@@ -55,6 +78,10 @@ class TipDriver:
 
     def __init__(self, control: TipControl, machine: Machine) -> None:
         names = {valve.name for valve in machine.valves}
+        moved = [function.cylinder for function in control.functions.values()]
+        for cylinder in moved:
+            if moved.count(cylinder) > 1:
+                raise MachineError(f"two valves move the cylinder {cylinder!r}", remedy="name it once")
         for valve in control.functions:
             if valve not in names:
                 raise MachineError(f"no valve {valve!r}", remedy=f"one of {', '.join(sorted(names))}")

@@ -62,6 +62,8 @@ class ArmMotion(NamedTuple):
             Shape (joints,) [rad/s or m/s].
         """
         free = _null_space(np.vstack([self.closure, self.cylinders[standing]]))
+        if free.shape[1] == 0:
+            return np.zeros(len(free))
         return free @ (_damped_inverse(self.tip[: len(wanted)] @ free) @ wanted)
 
 

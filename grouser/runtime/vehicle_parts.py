@@ -160,10 +160,24 @@ def _moved_out(tracks: list[VehicleWheel]) -> list[VehicleWheel]:
 
 
 def _valves_of_motors(machine: Machine) -> dict[str, tuple[str, float]]:
-    """Valve between whose lines the hydraulic motor of each joint is, and the direction of a positive command."""
+    """Valve that turns the hydraulic motor of each joint, and the direction of a positive command.
+
+    The motor is between the valve's lines, alone or in series with others.
+    """
     found = {}
-    for motor in machine.hydraulic_motors:
-        for valve in machine.valves:
-            if {motor.a, motor.b} == {valve.a, valve.b}:
-                found[motor.joint] = (valve.name, 1.0 if motor.a == valve.a else -1.0)
+    for valve in machine.valves:
+        distance, reached = {valve.a: 0}, [valve.a]
+        for line in reached:
+            if line == valve.b:
+                continue
+            for motor in machine.hydraulic_motors:
+                if line in (motor.a, motor.b):
+                    behind = motor.b if motor.a == line else motor.a
+                    if behind not in distance:
+                        distance[behind] = distance[line] + 1
+                        reached.append(behind)
+        if valve.b in distance:
+            for motor in machine.hydraulic_motors:
+                if motor.a in distance and motor.b in distance:
+                    found[motor.joint] = (valve.name, 1.0 if distance[motor.a] < distance[motor.b] else -1.0)
     return found

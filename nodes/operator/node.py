@@ -31,7 +31,7 @@ from grouser.physics.description.machine_file.loader import load_machine
 from grouser.runtime.control_mapping import ControlMapping
 from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.operating import Commands, Operating
-from grouser.runtime.tip_driving import ArmReading, TipDriver, add_commands
+from grouser.runtime.tip_driving import ArmReading, TipDriver, add_commands, read_arm
 
 _WARNING_PERIOD = 1.0  # [s]
 _FAREWELL = Duration(seconds=1)  # longest wait at the end
@@ -137,10 +137,9 @@ class OperatorNode(Node):
             self._publish_state()  # at once, not with the next tick
 
     def _on_joint_states(self, message: JointState) -> None:
-        moving = len(message.position) == len(message.velocity) == len(message.name)
-        if self._tip is not None and moving and set(self._tip.joints) <= set(message.name):
-            positions = dict(zip(message.name, message.position, strict=True))
-            self._arm = ArmReading(positions, dict(zip(message.name, message.velocity, strict=True)), self._now())
+        if self._tip is not None:
+            reading = read_arm(self._tip.joints, message.name, message.position, message.velocity, self._now())
+            self._arm = self._arm if reading is None else reading
 
     def _on_tick(self) -> None:
         self._check_silence(self._now())
@@ -182,7 +181,8 @@ class OperatorNode(Node):
             return commands.valves
         arm, wanted = self._arm, commands.tip
         if any(wanted) and (arm is None or self._now() - arm.time > _STALE):
-            self._warn(f"{topics.JOINT_STATES} is silent or lacks {', '.join(self._tip.joints)}: the tip stands")
+            lacking = ", ".join(self._tip.joints)
+            self._warn(f"{topics.JOINT_STATES} is silent or lacks finite values of {lacking}: the tip stands")
             arm = None
         moved = self._tip.neutral() if arm is None else self._tip.commands(wanted, arm, self._period)
         return add_commands(commands.valves, moved)

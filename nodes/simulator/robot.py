@@ -21,6 +21,7 @@ from grouser.physics.description.data.machine import Machine, member_prefix
 from grouser.physics.description.data.world import World
 from grouser.physics.simulation.view import MachineView
 from grouser.program import TWIST, CommandProgram
+from grouser.runtime.belt_watch import BeltWatch
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.mailbox import Mailbox
@@ -155,7 +156,16 @@ class RobotInterface:
             steered = driver.joints if driver is not None else ()
             follower = TrajectoryFollower(robot, steered, self._trajectories.report, self._warn)
         streams = frozenset(self.publisher.rates)
-        return RobotRuntime(robot, supervisor, streams, driver, odometer, follower, parameters.terrain_reach)
+        return RobotRuntime(
+            robot,
+            supervisor,
+            streams,
+            driver,
+            odometer,
+            follower,
+            parameters.terrain_reach,
+            BeltWatch(robot, self.machine.tracks, self._warn),
+        )
 
     def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
         """Longest silence [s] of sources with their own; trajectories have no limit."""

@@ -196,6 +196,7 @@ def build_model(
     tree.check_masses()
     column_start, column_rate = tree.columns()
     loops = [moving_rates(tree.parent, column_start, column_rate, body, other) for body, other in tree.looped_bodies()]
+    loops += tree.running_gears(column_start, column_rate)
     rate_first, rate_last = _blocks(tree.parent, column_start, column_rate, tree.rate_count, loops)
     trees = _long_trees(
         *(tree.parent, column_start, column_rate, rate_first, rate_last, tree.coupled_bodies(), longest_with_entries)
@@ -522,9 +523,22 @@ class _Tree:
         """The two bodies of every loop joint."""
         return [(self.pose[loop.parent.link][0], self.pose[loop.child.link][0]) for loop in self.machine.loop_joints]
 
+    def running_gears(self, column_start, column_rate):
+        """Coordinates that move the sprocket and the wheels' axles of each track on the body that carries it."""
+        above = {joint.child: joint for joint in self.machine.joints}
+        gears = []
+        for track in self.machine.tracks:
+            sprocket = self.joint_body[track.sprocket]
+            carrier = self.parent[sprocket]
+            held = [self.pose[above[w.link].parent][0] for w in self.machine.track_wheels if w.track == track.name]
+            moved = [moving_rates(self.parent, column_start, column_rate, body, carrier) for body in {sprocket, *held}]
+            gears.append(sorted({rate for rates in moved for rate in rates}))
+        return gears
+
     def coupled_bodies(self):
         """Bodies on which forces act that couple several coordinates: of loop joints, of wheels on soil and tracks."""
         wheels = [self.pose[wheel.link][0] for wheel in self.machine.wheels]
+        wheels += [self.pose[wheel.link][0] for wheel in self.machine.track_wheels]
         sprockets = [self.joint_body[track.sprocket] for track in self.machine.tracks]
         return {*wheels, *sprockets, *(body for bodies in self.looped_bodies() for body in bodies)}
 

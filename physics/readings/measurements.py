@@ -258,6 +258,8 @@ class TrackState:
         peak_pressure: greatest pressure on a shoe [Pa].
         tight_tension, slack_tension: of the belt on both sides of the sprocket [N].
         shoes_in_contact: number of shoes; those that touch in part count by that [-].
+        jumped_teeth: teeth of the sprocket over which the belt has jumped [-].
+        thrown: whether the belt is off its wheels: it passes on no force along the track until a reset.
     """
 
     belt_speed: float
@@ -277,6 +279,8 @@ class TrackState:
     tight_tension: float
     slack_tension: float
     shoes_in_contact: float
+    jumped_teeth: float
+    thrown: bool
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from grouser.physics.compliance.loops import loop_wrench
 from grouser.physics.integrators.context import System, Workspace
 from grouser.physics.model.multibody import FrameOfJoint
 from grouser.physics.multibody.newton_euler import inverse_dynamics
+from grouser.physics.tracks.running_wheels import sprung_force, sprung_wheels
 
 
 def joint_reactions(system: System, workspace: Workspace, compliant: Sequence[FrameOfJoint]) -> np.ndarray:
@@ -100,7 +101,7 @@ def _give_soil(system, workspace, given):
 
 
 def _give_tracks(system, workspace, given):
-    """The ground pushes on the link that carries a track, and along the belt on its sprocket."""
+    """The ground pushes on the link that carries a track, along the belt on its sprocket, and on sprung wheels."""
     tracks, work, model, step = system.tracks, workspace.tracks, system.multibody, system.settings.step
     for body, rate, scale, pushed, centre in zip(
         tracks.body, tracks.rate, tracks.scale, work.wrench, work.centre, strict=True
@@ -111,6 +112,13 @@ def _give_tracks(system, workspace, given):
         impulse = step * pushed[:3]
         given[body] += [*impulse, *(step * pushed[3:6] + np.cross(centre, impulse) - turning)]
         given[sprocket, 3:] += turning
+    for t, wheel in sprung_wheels(tracks):
+        body, impulse = tracks.wheels.body[wheel], step * sprung_force(tracks, work, t, wheel)
+        kinematics = workspace.multibody.kinematics
+        at = kinematics.position[body] + kinematics.rotation[body] @ tracks.wheels.place[wheel]
+        pushed = np.array([*impulse, *np.cross(at, impulse)])
+        given[body] += pushed
+        given[tracks.body[t]] -= pushed
 
 
 def _give_pairs(system, workspace, given):

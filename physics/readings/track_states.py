@@ -10,17 +10,20 @@ from grouser.physics.integrators.context import Workspace
 from grouser.physics.model.multibody import Names
 from grouser.physics.readings.measurements import TrackState
 from grouser.physics.soil.memory import shown_slip
-from grouser.physics.tracks.belts import FIGURES, MOTION
+from grouser.physics.tracks.belts import FIGURES, Tracks
+from grouser.physics.tracks.running_wheels import sprung_force, sprung_wheels
 
 # A track that turns more slowly has no centre of rotation [rad/s].
 _STRAIGHT = 1e-6
 
 
-def track_state(figure: np.ndarray | None) -> TrackState:
+def track_state(figure: np.ndarray | None, jumped: float = 0.0, thrown: bool = False) -> TrackState:
     """State of a track.
 
     Args:
         figure: a row of `TrackWorkspace.figure`; None without a ground.
+        jumped: teeth over which the belt has jumped.
+        thrown: whether the belt is off its wheels.
     """
     values = np.zeros(len(FIGURES)) if figure is None else figure
     found = dict(zip(FIGURES, values.tolist(), strict=True))
@@ -45,24 +48,38 @@ def track_state(figure: np.ndarray | None) -> TrackState:
         tight_tension=found["tight_tension"],
         slack_tension=found["slack_tension"],
         shoes_in_contact=found["shoes_in_contact"],
+        jumped_teeth=jumped,
+        thrown=thrown,
     )
 
 
 def track_wrenches(
-    machine: Machine, names: Names, workspace: Workspace, frames: tuple[np.ndarray, np.ndarray]
+    machine: Machine, names: Names, tracks: Tracks, workspace: Workspace, frames: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
     """Force and moment of the ground under the shoes on each link, as `contact_wrenches`, (links, 6).
 
-    They act on the link that carries the track; the belt passes their share along it on to the sprocket.
+    They act on the link that carries the track, less what acts on the suspensions of its wheels, with the belt's
+    tension; the belt passes their share along it on to the sprocket.
     """
     rotation, position = frames
     wrench = np.zeros((len(position), 2, 3))
     carriers: dict[str, str] = {joint.name: joint.parent for joint in machine.joints}
     links: Sequence[str] = [carriers[track.sprocket] for track in machine.tracks]
-    work = workspace.tracks
-    for name, pushed, centre in zip(links, work.wrench[:, : MOTION - 1], work.centre, strict=False):
+    work, origin = workspace.tracks, workspace.multibody.kinematics.origin
+    for name, pushed, centre in zip(links, work.wrench, work.centre, strict=False):
         link = names.link_index(name)
-        force, moment = np.split(pushed, 2)
-        place = workspace.multibody.kinematics.origin + centre - position[link]
-        wrench[link] += force, moment + np.cross(place, force)
+        _push(wrench, position, link, pushed[:3], origin + centre, pushed[3:6])
+    wheels = tracks.wheels
+    for t, wheel in sprung_wheels(tracks):
+        link, holder = names.link_index(links[t]), wheels.link[wheel]
+        force = sprung_force(tracks, work, t, wheel)
+        place = names.link_rotation[holder].T @ (wheels.place[wheel] - names.link_position[holder])
+        at = position[holder] + rotation[holder] @ place
+        _push(wrench, position, holder, force, at)
+        _push(wrench, position, link, -force, at)
     return (wrench @ rotation).reshape(-1, 6)
+
+
+def _push(wrench, position, link, force, at, moment=0.0):
+    """Adds a force at a place of the world, and a moment, to those on a link."""
+    wrench[link] += force, moment + np.cross(at - position[link], force)

@@ -85,6 +85,7 @@ def place_base(
     for track in tracks[tracks < len(system.tracks.body)].tolist():
         first, last = system.tracks.pad_start[track : track + 2]
         state.tracks.shear[first:last] = 0.0
+        state.tracks.loose[track] = 0.0
     after = engine.energy()
     state.energy_start[:] += np.array(astuple(after)) - astuple(before)
     engine.clear_outputs()

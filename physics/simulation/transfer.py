@@ -25,6 +25,7 @@ from grouser.physics.base.labels import (
     ROW,
     SHAPE,
     SPRING,
+    TRACK,
     VALVE,
     WHEEL,
     WHOLE,
@@ -219,6 +220,7 @@ def _owners(simulation) -> dict[str, list[_Label]]:
         VALVE: [_Label((valve.name,)) for valve in machine.valves],
         PUMP: [_Label((pump.name,)) for pump in machine.pumps if pump.displacement is not None],
         WHEEL: [_Label((wheel.link,)) for wheel in machine.wheels[: len(system.soil.body)]],
+        TRACK: [_Label((track.name,)) for track in machine.tracks[: len(system.tracks.body)]],
         PAD: [
             _Label((track.name,), pad)
             for track, pads in zip(machine.tracks, np.diff(system.tracks.pad_start), strict=False)

@@ -375,7 +375,7 @@ class MachineView:
         if setup.world.soil:
             wrench += soil_wrenches(setup.machine.wheels, setup.names, workspace, frames)
         if setup.machine.tracks:
-            wrench += track_wrenches(setup.machine, setup.names, workspace, frames)
+            wrench += track_wrenches(setup.machine, setup.names, setup.system.tracks, workspace, frames)
         return wrench
 
     def _obstacle_wrenches(self) -> np.ndarray:
@@ -387,8 +387,10 @@ class MachineView:
 
     def _track_state(self, t: int) -> TrackState:
         """State of a track, by its number in the simulation; at rest in a world without ground."""
-        figures = self._engine.workspace.tracks.figure
-        return track_state(figures[t] if len(figures) else None)
+        figures, state = self._engine.workspace.tracks.figure, self._engine.state.tracks
+        if not len(figures):
+            return track_state(None)
+        return track_state(figures[t], float(state.jumped[t]), math.isinf(state.loose[t]))
 
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""

@@ -13,13 +13,24 @@ from grouser.physics.model.multibody import Names
 from grouser.physics.soil.laws import pressure_stiffness
 from grouser.physics.soil.wheels import Wheels
 from grouser.physics.tracks.pads import PADS
+from grouser.physics.tracks.running_wheels import (
+    RunningWheels,
+    Segments,
+    WheelWorkspace,
+    make_running_wheels,
+    make_segments,
+    make_wheel_workspace,
+)
 
 # Rows of `TrackWorkspace.touch`: position from the body's origin [m] and unit normal towards the track, world axes;
 # velocity of the pad per speed of the belt, world axes; depth below the ground's level [m]; by how much the belt gives
-# way per pressure [m/Pa]; length along the belt, and place on the path [m].
+# way per pressure [m/Pa]; length along the belt, and place on the path [m]. On tracks with sprung wheels also the
+# normal out of the path, ahead and up, and the share of the second wheel in what moves the pad.
 X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, LENGTH, PLACE = range(13)
-TOUCH = 13
-# Velocity of a body's origin and angular velocity, and speed of the belt.
+OUT_AHEAD, OUT_UP, SHARE = range(13, 16)
+TOUCH = 16
+# Velocity of a body's origin and angular velocity, and speed of the belt; then, ahead and up, that of each sprung wheel
+# on the body.
 MOTION = 7
 # Measured quantities of a track; columns of `TrackWorkspace.figure`. Speeds are those of the middle of the belt.
 FIGURES = (
@@ -62,6 +73,7 @@ class Tracks(NamedTuple):
         place, frame: origin [m] and axes ahead, left and up of each track's plane in the body frame, (tracks, 3) and
             (tracks, 3, 3).
         middle: centre of a circle around the path and its radius with the shoes, in the plane [m], (tracks, 3).
+        lowest: height of the lowest shoes in the plane [m], (tracks,).
         position: index in q of the sprocket.
         rate: index in v of the sprocket.
         scale: path of the belt per coordinate [m].
@@ -69,11 +81,14 @@ class Tracks(NamedTuple):
         width, pitch, thickness: of the shoes [m]; the pitch is that along the path.
         pad_start: pads of track t are pad_start[t] to pad_start[t + 1]; shoe n has PADS of them.
         segment_start: segments of its path are segment_start[t] to segment_start[t + 1].
-        start, length, point, direction, radius: of the segments, see `BeltPath`.
+        path: of all tracks, with all joints at zero.
         stiffness, damping: of pads on rigid ground, per area [N/m3, N s/m3].
         friction: coefficient between pads and rigid ground [-].
         shear_modulus: K on rigid ground [m].
         pretension: [N].
+        tensioner: place on the path where the tension stays that at rest [m]; NaN: its mean over the belt stays.
+        jump_tension, throw_force: limits [N].
+        wheels: sprung ones, and those between them.
         soil_stiffness: K of each soil under the shoes [Pa/m^n], (tracks, soils).
         cohesion_gain, friction_gain: factors of a soil's strength, by the grousers [-].
     """
@@ -82,6 +97,7 @@ class Tracks(NamedTuple):
     place: np.ndarray
     frame: np.ndarray
     middle: np.ndarray
+    lowest: np.ndarray
     position: np.ndarray
     rate: np.ndarray
     scale: np.ndarray
@@ -91,16 +107,16 @@ class Tracks(NamedTuple):
     thickness: np.ndarray
     pad_start: np.ndarray
     segment_start: np.ndarray
-    start: np.ndarray
-    length: np.ndarray
-    point: np.ndarray
-    direction: np.ndarray
-    radius: np.ndarray
+    path: Segments
     stiffness: np.ndarray
     damping: np.ndarray
     friction: np.ndarray
     shear_modulus: np.ndarray
     pretension: np.ndarray
+    tensioner: np.ndarray
+    jump_tension: np.ndarray
+    throw_force: np.ndarray
+    wheels: RunningWheels
     soil_stiffness: np.ndarray
     cohesion_gain: np.ndarray
     friction_gain: np.ndarray
@@ -116,16 +132,20 @@ class TrackWorkspace(NamedTuple):
         listed: number of pads of each track that touch, or may within the step, (tracks,). Pads of a shoe that is
             partly around a wheel count with each part.
         pad: number of each of them among the track's pads, ascending, (tracks, most pads).
-        touch: X to PLACE of each, (tracks, TOUCH, most pads).
+        touch: X to SHARE of each, (tracks, TOUCH, most pads).
         soil, cell: soil under each, -1 for rigid ground, and index of its cell, (tracks, most pads).
-        motion, end_motion: of each track, at the start and at the end of the step, (tracks, MOTION) and (MOTION,).
-        wrench: force [N], moment about the body's origin [N m], and force along the belt [N], world axes, (tracks,
-            MOTION).
-        slope: resistance to the motion, (tracks, MOTION, MOTION).
-        jacobian, pushed: (MOTION, coordinates).
+        bearer: component of the motion that is of the wheel before and of the one behind each, -1 for wheels that are
+            not sprung, (tracks, 2, most pads).
+        path: of all tracks now.
+        wheels: of the sprung tracks.
+        motion, end_motion: of each track, at the start and at the end of the step, (tracks, rows) and (rows,).
+        wrench: force [N], moment about the body's origin [N m], force along the belt [N], and those on sprung wheels,
+            world axes, (tracks, rows).
+        slope: resistance to the motion, (tracks, rows, rows).
+        jacobian, pushed: (rows, coordinates).
         entry: coordinates that move a track, (coordinates,).
         axes: unit vectors of the world, (3, 3).
-        shear: state of the pads of a track at the end of the step, (most pads, 2).
+        shear: state of the pads of a track at the end of the step, (most pads, 3).
         figure: measurements of the last step, (tracks, FIGURES).
     """
 
@@ -137,6 +157,9 @@ class TrackWorkspace(NamedTuple):
     touch: np.ndarray
     soil: np.ndarray
     cell: np.ndarray
+    bearer: np.ndarray
+    path: Segments
+    wheels: WheelWorkspace
     motion: np.ndarray
     end_motion: np.ndarray
     wrench: np.ndarray
@@ -165,6 +188,8 @@ def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) ->
     laws = LawTable(machine, world)
     law = [laws.between(laws.links[link], laws.ground) for link in links]
     friction = laws.arrays().friction
+    running = make_running_wheels(machine, names, found, MOTION)
+    path, segment_start = make_segments(found, running)
     tracks = Tracks(
         body=np.array([names.link_body[link] for link in links], dtype=np.int64),
         place=_rows(
@@ -175,6 +200,7 @@ def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) ->
         ),
         frame=_rows([turn @ track.frame for turn, track in zip(turns, found, strict=True)], 3),
         middle=_rows([_circle(track) for track in found]),
+        lowest=np.array([track.path.outline[:, 1].min() for track in found]),
         position=np.array([sprocket.q for sprocket in sprockets], dtype=np.int64),
         rate=np.array([sprocket.v for sprocket in sprockets], dtype=np.int64),
         scale=np.array([track.sense * track.radius for track in found]),
@@ -183,24 +209,24 @@ def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) ->
         pitch=np.array([track.path.total / track.shoes for track in found]),
         thickness=np.array([track.thickness for track in found]),
         pad_start=_starts([PADS * track.shoes for track in found]),
-        segment_start=_starts([len(track.path.start) for track in found]),
-        start=np.concatenate([np.zeros(0), *[track.path.start for track in found]]),
-        length=np.concatenate([np.zeros(0), *[track.path.length for track in found]]),
-        point=np.concatenate([np.zeros((0, 2)), *[track.path.point for track in found]]),
-        direction=np.concatenate([np.zeros((0, 2)), *[track.path.direction for track in found]]),
-        radius=np.concatenate([np.zeros(0), *[track.path.radius for track in found]]),
+        segment_start=segment_start,
+        path=path,
         stiffness=np.array([track.stiffness for track in found]),
         damping=np.array([track.damping for track in found]),
         friction=friction[law] if law else np.zeros(0),
         shear_modulus=np.array([track.shear_displacement_modulus for track in found]),
         pretension=np.array([track.pretension for track in found]),
+        tensioner=np.array([_tensioner_place(machine, track) for track in found]),
+        jump_tension=np.array([track.jump_tension for track in found]),
+        throw_force=np.array([track.throw_force for track in found]),
+        wheels=running,
         soil_stiffness=np.array([_soil_stiffness(wheels, track) for track in found]).reshape(
             len(found), len(wheels.soils.exponent)
         ),
         cohesion_gain=np.array([1.0 + 2.0 * track.grouser_height / track.width for track in found]),
         friction_gain=np.array([_friction_gain(track) for track in found]),
     )
-    for array in tracks:
+    for array in (*tracks.path, *tracks.wheels, *(part for part in tracks if isinstance(part, np.ndarray))):
         array.flags.writeable = False
     return tracks
 
@@ -208,6 +234,7 @@ def make_tracks(machine: Machine, names: Names, world: World, wheels: Wheels) ->
 def make_track_workspace(tracks: Tracks, coordinates: int) -> TrackWorkspace:
     """Buffers of the right sizes."""
     count, most = len(tracks.body), max((most_pads(tracks, t) for t in range(len(tracks.body))), default=0)
+    rows = int(np.max(tracks.wheels.rows, initial=MOTION))
     return TrackWorkspace(
         centre=np.zeros((count, 3)),
         plane=np.zeros((count, 3)),
@@ -217,15 +244,18 @@ def make_track_workspace(tracks: Tracks, coordinates: int) -> TrackWorkspace:
         touch=np.zeros((count, TOUCH, most)),
         soil=np.zeros((count, most), dtype=np.int64),
         cell=np.zeros((count, most), dtype=np.int64),
-        motion=np.zeros((count, MOTION)),
-        end_motion=np.zeros(MOTION),
-        wrench=np.zeros((count, MOTION)),
-        slope=np.zeros((count, MOTION, MOTION)),
-        jacobian=np.zeros((MOTION, coordinates)),
-        pushed=np.zeros((MOTION, coordinates)),
+        bearer=np.zeros((count, 2, most), dtype=np.int64),
+        path=Segments(*(part.copy() for part in tracks.path)),
+        wheels=make_wheel_workspace(tracks.wheels),
+        motion=np.zeros((count, rows)),
+        end_motion=np.zeros(rows),
+        wrench=np.zeros((count, rows)),
+        slope=np.zeros((count, rows, rows)),
+        jacobian=np.zeros((rows, coordinates)),
+        pushed=np.zeros((rows, coordinates)),
         entry=np.zeros(coordinates, dtype=np.int64),
         axes=np.eye(3),
-        shear=np.zeros((most, 2)),
+        shear=np.zeros((most, 3)),
         figure=np.zeros((count, len(FIGURES))),
     )
 
@@ -252,6 +282,17 @@ def _sprocket_place(path: BeltPath) -> float:
     centre = path.point - path.radius[:, np.newaxis] * outward
     arcs = np.flatnonzero((path.radius > 0.0) & (np.hypot(*centre.T) < 1e-9))
     return float((path.start[arcs] + 0.5 * path.length[arcs]).mean()) if len(arcs) else 0.0
+
+
+def _tensioner_place(machine: Machine, track: Track) -> float:
+    """Path length to the middle of the belt around the wheel with the tensioner [m]; NaN without one."""
+    wheels = [wheel.link for wheel in machine.track_wheels if wheel.track == track.name]
+    if track.tensioner is None:
+        return math.nan
+    number, path = wheels.index(track.tensioner) + 1, track.path
+    around = np.flatnonzero((path.wheel == number).any(axis=1) & (path.radius > 0.0))
+    touched = around if len(around) else np.flatnonzero(path.wheel[:, 0] == number)
+    return float((path.start[touched] + 0.5 * path.length[touched] * (path.radius[touched] > 0.0)).mean())
 
 
 def _circle(track: Track) -> np.ndarray:

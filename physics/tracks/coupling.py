@@ -11,12 +11,14 @@ from grouser.physics.multibody.linear_force import add_linear_force, find_motion
 from grouser.physics.multibody.mass import MassMatrix
 from grouser.physics.soil.tiles import SoilState
 from grouser.physics.soil.wheels import Wheels
-from grouser.physics.tracks.belts import MOTION, Tracks, TrackWorkspace
+from grouser.physics.tracks.belts import MOTION, SIDE, TIGHT, Tracks, TrackWorkspace
 from grouser.physics.tracks.pad_forces import commit_pads, measure_pad_forces
 from grouser.physics.tracks.placing import find_pads, place_track
+from grouser.physics.tracks.suspension import fill_wheel_rows, is_sprung, lay_moving_path, pull_power, pull_wheels
 
 if TYPE_CHECKING:
     from grouser.physics.multibody.kinematics import Kinematics
+    from grouser.physics.tracks.room import State
 
 
 @kernel
@@ -28,7 +30,7 @@ def apply_track_forces(
     kinematics: "Kinematics",
     position,
     velocity,
-    shear,
+    state: "State",
     soil: SoilState,
     step: float,
     work: TrackWorkspace,
@@ -42,7 +44,7 @@ def apply_track_forces(
         terrain: natural ground.
         kinematics: filled for the current state.
         position, velocity: q and v.
-        shear: state of the pads, (pads, 2).
+        state: of the tracks.
         soil: state of the soil.
         step: h [s].
         work: of the tracks.
@@ -51,31 +53,25 @@ def apply_track_forces(
     gravity = _size(model.gravity)
     for t in range(tracks.body.shape[0]):
         work.listed[t] = 0
-        for k in range(MOTION):
+        for k in range(tracks.wheels.rows[t]):
             work.wrench[t, k] = 0.0
         if not place_track(tracks, t, kinematics, work):
             continue
-        first, last = _fill_jacobian(tracks, t, model, kinematics.column, work)
-        find_motion(MOTION, work.jacobian, velocity, first, last, work.motion[t])
-        find_pads(
-            *(tracks, t, terrain, wheels.cell[0], kinematics, position[tracks.position[t]], step, soil, work),
-        )
-        if work.listed[t] == 0:
+        sprung = is_sprung(tracks, t)
+        if sprung:
+            lay_moving_path(tracks, t, kinematics, work)
+        first, last = _fill_jacobian(tracks, t, model, kinematics, state.loose[t], work)
+        _find_motion(tracks, t, velocity, first, last, work, work.motion[t])
+        turned = position[tracks.position[t]] + state.travel[t] / tracks.scale[t]
+        find_pads(tracks, t, terrain, wheels.cell[0], kinematics, turned, step, soil, work)
+        if work.listed[t] == 0 and not sprung:
             continue
-        measure_pad_forces(tracks, t, wheels.soils, gravity, step, shear, soil, work)
-        add_linear_force(
-            MOTION,
-            work.jacobian,
-            work.pushed,
-            work.entry,
-            first,
-            last,
-            step,
-            work.wrench[t],
-            work.slope[t],
-            mass,
-            force,
-        )
+        measure_pad_forces(tracks, t, wheels.soils, gravity, step, state.shear, soil, work)
+        if sprung:
+            pull_wheels(tracks, t, step, work)
+            _add_force(tracks.wheels.rows[t], t, first, last, step, work, mass, force)
+        else:
+            _add_force(MOTION, t, first, last, step, work, mass, force)
 
 
 @kernel
@@ -87,8 +83,7 @@ def commit_tracks(
     kinematics: "Kinematics",
     velocity,
     step: float,
-    shear,
-    work_done,
+    state: "State",
     soil: SoilState,
     work: TrackWorkspace,
 ):
@@ -99,52 +94,140 @@ def commit_tracks(
         kinematics: of the start of the step.
         velocity: coordinate rates at the end of the step.
         step: h [s].
-        shear: state of the pads, changed, (pads, 2).
-        work_done: work of the ground on each track [J], changed, (tracks,).
+        state: of the tracks, changed.
         soil: state of the soil, changed.
         work: as filled by `apply_track_forces`.
     """
     gravity = _size(model.gravity)
     for t in range(tracks.body.shape[0]):
-        first, last = _fill_jacobian(tracks, t, model, kinematics.column, work)
-        find_motion(MOTION, work.jacobian, velocity, first, last, work.end_motion)
-        if work.listed[t] > 0:
-            _find_acted(work.wrench[t], work.slope[t], work.motion[t], work.end_motion)
-            work_done[t] += step * _mean_power(work.wrench[t], work.motion[t], work.end_motion)
+        sprung = is_sprung(tracks, t)
+        first, last = _fill_jacobian(tracks, t, model, kinematics, state.loose[t], work)
+        _find_motion(tracks, t, velocity, first, last, work, work.end_motion)
+        if sprung:
+            state.work[t] += step * _find_acted(tracks.wheels.rows[t], t, work)
+        elif work.listed[t] > 0:
+            state.work[t] += step * _find_acted(MOTION, t, work)
+        if sprung:
+            pulled = step * pull_power(tracks, t, work.end_motion, work)
+            state.belt[t] += pulled
+            state.work[t] -= pulled
+        if state.loose[t] > 0.0:
+            _let_roll(tracks, t, work)
         commit_pads(
             *(tracks, t, wheels.soils, terrain, wheels.cell[0], kinematics.origin, gravity, step),
-            *(shear, soil, work),
+            *(state.shear, soil, work),
         )
+        _hold_belt(tracks, t, step * (work.end_motion[6] - tracks.scale[t] * velocity[tracks.rate[t]]), state, work)
 
 
 @inlined
-def _fill_jacobian(tracks: Tracks, t, model: MultibodyModel, column, work: TrackWorkspace):
-    """Fills the Jacobian of a track's motion, world axes; returns the range of the coordinates filled."""
+def _hold_belt(tracks: Tracks, t, slipped, state: "State", work: TrackWorkspace):
+    """Lets a belt jump or be thrown whose load is past its limit, and the teeth hold it again when one has passed.
+
+    Args:
+        tracks, t: the track.
+        slipped: way of the belt over its sprocket in the step [m].
+        state: of the tracks, changed.
+        work: with the measurements of the step.
+    """
+    held = state.loose[t] == 0.0
+    if not held:
+        state.travel[t] += slipped
+        state.loose[t] = max(state.loose[t] - abs(slipped), 0.0)
+    elif work.figure[t, TIGHT] > tracks.jump_tension[t]:
+        state.loose[t] = tracks.pitch[t]
+        state.jumped[t] += 1.0
+    if abs(work.figure[t, SIDE]) > tracks.throw_force[t]:
+        state.loose[t] = math.inf
+    if held and state.loose[t] > 0.0:
+        # the belt springs back
+        for pad in range(tracks.pad_start[t], tracks.pad_start[t + 1]):
+            state.shear[pad, 0] = state.shear[pad, 1] = 0.0
+
+
+@inlined
+def _let_roll(tracks: Tracks, t, work: TrackWorkspace):
+    """Hands the pull along a loose belt on to the body that carries it."""
+    wrench = work.wrench[t]
+    ax, ay, az, mx, my, mz = _rolling(tracks, t, work)
+    pull, wrench[6] = wrench[6], 0.0
+    wrench[0] += pull * ax
+    wrench[1] += pull * ay
+    wrench[2] += pull * az
+    wrench[3] += pull * mx
+    wrench[4] += pull * my
+    wrench[5] += pull * mz
+
+
+@inlined
+def _fill_jacobian(tracks: Tracks, t, model: MultibodyModel, kinematics: "Kinematics", loose, work: TrackWorkspace):
+    """Fills the Jacobian of a track's motion, world axes; returns the range of the coordinates filled.
+
+    The sprocket drives the belt. A belt that is `loose` runs freely: as fast as the track goes over the ground, so that
+    what pulls on it along the track pulls on nothing.
+    """
     body, sprocket = tracks.body[t], tracks.rate[t]
     first, last = model.rate_first[sprocket], model.rate_last[sprocket]
-    clear_rows(work.jacobian, MOTION, first, last)
+    clear_rows(work.jacobian, tracks.wheels.rows[t], first, last)
     x, y, z = work.centre[t, 0], work.centre[t, 1], work.centre[t, 2]
     parent, start, rate, rows = model.body_parent, model.column_start, model.column_rate, work.jacobian
+    column = kinematics.column
     point_rows(parent, start, rate, column, body, -1, x, y, z, work.axes, rows, 0)
     turning_rows(parent, start, rate, column, body, -1, work.axes, rows, 3)
-    rows[6, sprocket] = tracks.scale[t]
+    if loose > 0.0:
+        ax, ay, az, mx, my, mz = _rolling(tracks, t, work)
+        for d in range(first, last):
+            rows[6, d] = ax * rows[0, d] + ay * rows[1, d] + az * rows[2, d]
+            rows[6, d] += mx * rows[3, d] + my * rows[4, d] + mz * rows[5, d]
+    else:
+        rows[6, sprocket] = tracks.scale[t]
+    if is_sprung(tracks, t):
+        fill_wheel_rows(tracks, t, model, kinematics, work)
     return first, last
 
 
 @inlined
-def _find_acted(wrench, slope, start, end):
-    """Changes the force at the motion at the start of the step to that which acted: its linearisation at the end."""
-    for k in range(MOTION):
-        for m in range(MOTION):
-            wrench[k] -= slope[k, m] * (end[m] - start[m])
+def _rolling(tracks: Tracks, t, work: TrackWorkspace):
+    """Unit force ahead at the middle of the lowest shoes, and its moment about the body's origin, world axes [-, m]."""
+    frame, plane, ahead, below = work.frame[t], work.plane[t], tracks.middle[t, 0], tracks.lowest[t]
+    ax, ay, az = frame[0, 0], frame[0, 1], frame[0, 2]
+    x = plane[0] + ahead * ax + below * frame[2, 0]
+    y = plane[1] + ahead * ay + below * frame[2, 1]
+    z = plane[2] + ahead * az + below * frame[2, 2]
+    return ax, ay, az, y * az - z * ay, z * ax - x * az, x * ay - y * ax
+
+
+# Without sprung wheels the number of components is a constant: the compiler unrolls their loops.
 
 
 @inlined
-def _mean_power(acted, start, end):
-    """Mean power in a step of the force that acted in it, between the motions at its start and end [W]."""
-    power = 0.0
-    for k in range(MOTION):
-        power += 0.5 * acted[k] * (start[k] + end[k])
+def _find_motion(tracks: Tracks, t, velocity, first, last, work: TrackWorkspace, motion):
+    """Fills the motion of a track at coordinate rates."""
+    if is_sprung(tracks, t):
+        find_motion(tracks.wheels.rows[t], work.jacobian, velocity, first, last, motion)
+    else:
+        find_motion(MOTION, work.jacobian, velocity, first, last, motion)
+
+
+@inlined
+def _add_force(rows, t, first, last, step, work: TrackWorkspace, mass, force):
+    """Adds the force on a track and its slope to the equations of motion."""
+    wrench, slope = work.wrench[t], work.slope[t]
+    add_linear_force(rows, work.jacobian, work.pushed, work.entry, first, last, step, wrench, slope, mass, force)
+
+
+@inlined
+def _find_acted(rows, t, work: TrackWorkspace):
+    """Changes the force at the motion at the start of the step to that which acted: its linearisation at the end.
+
+    Returns:
+        Its mean power in the step, between the motions at its start and end [W].
+    """
+    wrench, slope, start, end, power = work.wrench[t], work.slope[t], work.motion[t], work.end_motion, 0.0
+    for k in range(rows):
+        for m in range(rows):
+            wrench[k] -= slope[k, m] * (end[m] - start[m])
+        power += 0.5 * wrench[k] * (start[k] + end[k])
     return power
 
 

@@ -28,7 +28,6 @@ from grouser.physics.tracks.belts import (
     GIVE,
     GROUND_SPEED,
     LENGTH,
-    MOTION,
     NORMAL,
     NORMAL_X,
     NORMAL_Y,
@@ -52,16 +51,22 @@ from grouser.physics.tracks.belts import (
 )
 from grouser.physics.tracks.pad_laws import passive_pressure, rigid_pressure, soil_pressure
 from grouser.physics.tracks.pads import place_of, share_of, side_of
+from grouser.physics.tracks.shoes import shoe_length
+from grouser.physics.tracks.suspension import bear_force, borne_speed, is_sprung
 
 
 @inlined
-def _velocity(touch, n, motion):
+def _velocity(work: TrackWorkspace, t, n, motion, sprung):
     """Velocity of a pad: along its normal, tangential (three), and size of the tangential one [m/s]."""
+    touch = work.touch[t]
     x, y, z, belt = touch[X, n], touch[Y, n], touch[Z, n], motion[6]
     nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
     ux = motion[0] + motion[4] * z - motion[5] * y + belt * touch[BELT_X, n]
     uy = motion[1] + motion[5] * x - motion[3] * z + belt * touch[BELT_Y, n]
     uz = motion[2] + motion[3] * y - motion[4] * x + belt * touch[BELT_Z, n]
+    if sprung:
+        bx, by, bz = borne_speed(work, t, n, motion)
+        ux, uy, uz = ux + bx, uy + by, uz + bz
     along = ux * nx + uy * ny + uz * nz
     ux, uy, uz = ux - along * nx, uy - along * ny, uz - along * nz
     return along, ux, uy, uz, math.sqrt(ux * ux + uy * uy + uz * uz)
@@ -76,7 +81,7 @@ def _speeds(motion, frame):
 
 
 @inlined
-def _press(tracks: Tracks, t, soils: Soils, n, motion, step: float, layers, work: TrackWorkspace):
+def _press(tracks: Tracks, t, soils: Soils, n, motion, sprung, step: float, layers, work: TrackWorkspace):
     """Ground and a pad at a motion.
 
     Returns:
@@ -85,7 +90,7 @@ def _press(tracks: Tracks, t, soils: Soils, n, motion, step: float, layers, work
         pressure [Pa].
     """
     touch, k = work.touch[t], work.soil[t, n]
-    along, ux, uy, uz, speed = _velocity(touch, n, motion)
+    along, ux, uy, uz, speed = _velocity(work, t, n, motion, sprung)
     steep = 1.0 if k < 0 else max(touch[NORMAL_Z, n], STEEPEST)
     rate = -along / steep
     if k < 0:
@@ -120,7 +125,7 @@ def _drag(tracks: Tracks, t, soils: Soils, n, gravity, pressure, lead, stored, u
         gravity: [m/s2].
         pressure: [Pa].
         lead: the time [s].
-        stored: shear state of the pad, (2,).
+        stored: shear state of the pad, (3,).
         ux, uy, uz, speed: velocity and its size [m/s].
         work: with the pad.
 
@@ -189,21 +194,21 @@ def measure_pad_forces(
         soils: of the ground.
         gravity: [m/s2].
         step: h [s].
-        shear: state of the pads of all tracks, (pads, 2).
+        shear: state of the pads of all tracks, (pads, 3).
         soil: with the cells.
         work: with the listed pads; `wrench` and `slope` are filled.
     """
     touch, motion, wrench, slope = work.touch[t], work.motion[t], work.wrench[t], work.slope[t]
-    for k in range(MOTION):
+    for k in range(tracks.wheels.rows[t]):
         wrench[k] = 0.0
         for m in range(k + 1):
             slope[k, m] = 0.0
-    frame = work.frame[t]
+    frame, sprung = work.frame[t], is_sprung(tracks, t)
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
     for n in range(work.listed[t]):
         _, steep, ux, uy, uz, speed, pressure, growth, _, _ = _press(
-            tracks, t, soils, n, motion, step, soil.soil_cell, work
+            tracks, t, soils, n, motion, sprung, step, soil.soil_cell, work
         )
         if pressure <= 0.0:
             continue
@@ -227,17 +232,15 @@ def measure_pad_forces(
         if speed > 0.0:
             ux, uy, uz = ux / speed, uy / speed, uz / speed
         more, side = area * growth / steep - across, pushed * fading
-        _add_slope(
-            touch,
-            n,
-            across + more * nx * nx - less * ux * ux + side * lx * lx,
-            more * ny * nx - less * uy * ux + side * ly * lx,
-            across + more * ny * ny - less * uy * uy + side * ly * ly,
-            more * nz * nx - less * uz * ux + side * lz * lx,
-            more * nz * ny - less * uz * uy + side * lz * ly,
-            across + more * nz * nz - less * uz * uz + side * lz * lz,
-            slope,
-        )
+        xx = across + more * nx * nx - less * ux * ux + side * lx * lx
+        yx = more * ny * nx - less * uy * ux + side * ly * lx
+        yy = across + more * ny * ny - less * uy * uy + side * ly * ly
+        zx = more * nz * nx - less * uz * ux + side * lz * lx
+        zy = more * nz * ny - less * uz * uy + side * lz * ly
+        zz = across + more * nz * nz - less * uz * uz + side * lz * lz
+        _add_slope(touch, n, xx, yx, yy, zx, zy, zz, slope)
+        if sprung:
+            bear_force(work, t, n, fx, fy, fz, xx, yx, yy, zx, zy, zz)
 
 
 @kernel
@@ -264,7 +267,7 @@ def commit_pads(
         origin: of the kinematics [m].
         gravity: [m/s2].
         step: h [s].
-        shear: state of the pads of all tracks, changed, (pads, 2).
+        shear: state of the pads of all tracks, changed, (pads, 3).
         soil: with the cells, changed.
         work: with the listed pads and `end_motion`, and in `wrench` the force that acted in the step, which stays;
             `figure` is filled.
@@ -276,12 +279,14 @@ def commit_pads(
     lead = step + shear_lead(belt, ahead, aside)
     first, pads = tracks.pad_start[t], tracks.pad_start[t + 1] - tracks.pad_start[t]
     segments = tracks.segment_start[t + 1] - 1
-    total = tracks.start[segments] + tracks.length[segments]
+    total, sprung = work.path.start[segments] + work.path.length[segments], is_sprung(tracks, t)
+    kept = tracks.tensioner[t] - tracks.sprocket[t]
+    kept -= tracks.wheels.nominal[t] * math.floor(kept / tracks.wheels.nominal[t])
     fresh, taken, touching = work.shear, 0.0, 0.0
     fresh[:pads] = 0.0
     for n in range(work.listed[t]):
         rate, _, ux, uy, uz, speed, pressure, _, sinkage, load = _press(
-            tracks, t, soils, n, motion, step, soil.soil_cell, work
+            tracks, t, soils, n, motion, sprung, step, soil.soil_cell, work
         )
         if pressure <= 0.0:
             continue
@@ -298,6 +303,7 @@ def commit_pads(
         )
         s, c = shear[first + pad, 0], shear[first + pad, 1]
         fresh[pad, 0], fresh[pad, 1] = advance_shear(s, c, step / modulus, va, vb, speed)
+        fresh[pad, 2] += touch[LENGTH, n]
         nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
         lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
         px, py, pz = area * pressure * nx, area * pressure * ny, area * pressure * nz
@@ -307,13 +313,23 @@ def commit_pads(
         fx, fy, fz = px + tx, py + ty, pz + tz
         pulled = touch[BELT_X, n] * fx + touch[BELT_Y, n] * fy + touch[BELT_Z, n] * fz
         beyond = touch[PLACE, n] - tracks.sprocket[t]
-        taken += pulled * (1.0 - (beyond - total * math.floor(beyond / total)) / total)
+        beyond -= total * math.floor(beyond / total)
+        # the tension leaving the sprocket is above that at rest by the pulls up to the tensioner; without one by their
+        # mean over the belt
+        if math.isnan(kept):
+            taken += pulled * (1.0 - beyond / total)
+        elif beyond < kept:
+            taken += pulled
         figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
         figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
-    # pads that do not touch have no shear
+    # pads that do not touch have no shear; ground that comes under the rest of a shoe has none: the pad has the mean
     for pad in range(pads):
-        shear[first + pad, 0], shear[first + pad, 1] = fresh[pad, 0], fresh[pad, 1]
-    figure[TOUCHING] = touching / (tracks.pitch[t] * tracks.width[t])
+        before, length = shear[first + pad, 2], fresh[pad, 2]
+        new = 1.0 - before / length if length > before else 0.0
+        shear[first + pad, 0] = fresh[pad, 0] - new * shear[first + pad, 0]
+        shear[first + pad, 1] = fresh[pad, 1] - new * shear[first + pad, 1]
+        shear[first + pad, 2] = length
+    figure[TOUCHING] = touching / (shoe_length(tracks, work.path, t) * tracks.width[t])
     # sums of the force that acted; the pads share it as the law says at the end of the step
     figure[NORMAL] = abs(wrench[0] * frame[2, 0] + wrench[1] * frame[2, 1] + wrench[2] * frame[2, 2])
     figure[THRUST] = wrench[0] * frame[0, 0] + wrench[1] * frame[0, 1] + wrench[2] * frame[0, 2] + figure[RESISTANCE]
@@ -329,9 +345,8 @@ def commit_pads(
     figure[GROUND_SPEED] = vx * frame[0, 0] + vy * frame[0, 1] + vz * frame[0, 2]
     figure[SIDE_SPEED] = vx * frame[1, 0] + vy * frame[1, 1] + vz * frame[1, 2]
     figure[YAW_RATE] = motion[3] * frame[2, 0] + motion[4] * frame[2, 1] + motion[5] * frame[2, 2]
-    # the pull of the ground along the belt is the difference of the tensions at the sprocket; their mean over the
-    # belt is that at rest
-    leaving = tracks.pretension[t] + taken
+    # the pull of the ground along the belt is the difference of the tensions at the sprocket
+    leaving = (work.wheels.tension[t] if sprung else tracks.pretension[t]) + taken
     arriving = leaving - wrench[6]
     figure[TIGHT], figure[SLACK] = max(leaving, arriving), min(leaving, arriving)
 

@@ -25,7 +25,16 @@ from grouser.physics.tracks.belts import (
 )
 from grouser.physics.tracks.pad_laws import curved_contact
 from grouser.physics.tracks.pads import PADS, is_edge, place_of, side_of
-from grouser.physics.tracks.shoes import belt_begin, face_at, give_on_rigid_ground, give_on_soil, part_of_shoe
+from grouser.physics.tracks.running_wheels import Segments
+from grouser.physics.tracks.shoes import (
+    belt_begin,
+    face_at,
+    give_on_rigid_ground,
+    give_on_soil,
+    part_of_shoe,
+    shoe_length,
+)
+from grouser.physics.tracks.suspension import bear, is_sprung
 
 if TYPE_CHECKING:
     from grouser.physics.multibody.kinematics import Kinematics
@@ -82,8 +91,10 @@ def find_pads(
     work.listed[t] = 0
     frame, motion = work.frame[t], work.motion[t]
     px, py, pz = work.plane[t, 0], work.plane[t, 1], work.plane[t, 2]
-    reach = tracks.middle[t, 2]
-    speed = math.sqrt(motion[0] ** 2 + motion[1] ** 2 + motion[2] ** 2) + abs(motion[6])
+    reach = tracks.middle[t, 2] + work.wheels.moved[t]
+    speed = math.sqrt(motion[0] ** 2 + motion[1] ** 2 + motion[2] ** 2)
+    for k in range(6, tracks.wheels.rows[t]):
+        speed += abs(motion[k])
     speed += (2.0 * reach + math.sqrt(px * px + py * py + pz * pz)) * math.sqrt(
         motion[3] ** 2 + motion[4] ** 2 + motion[5] ** 2
     )
@@ -96,20 +107,21 @@ def find_pads(
     up_rise = _rise(terrain, frame[2, 0], frame[2, 1], frame[2, 2])
     if level + tracks.middle[t, 0] * ahead_rise + tracks.middle[t, 1] * up_rise > reach + margin:
         return
+    path, sprung = work.path, is_sprung(tracks, t)
     limit = 0.5 * tracks.width[t] * abs(_rise(terrain, frame[1, 0], frame[1, 1], frame[1, 2])) + margin
-    segment, into = belt_begin(tracks, t, position)
-    ranged, low, high = -1, -math.inf, math.inf
+    segment, into = belt_begin(tracks, path, t, position)
+    shoe, ranged, low, high = shoe_length(tracks, path, t), -1, -math.inf, math.inf
     for first in range(0, tracks.pad_start[t + 1] - tracks.pad_start[t], PADS):
-        left = tracks.pitch[t]
+        left = shoe
         while left > 0.0:
-            length, following, beyond = part_of_shoe(tracks, t, segment, into, left)
+            length, following, beyond = part_of_shoe(tracks, path, t, segment, into, left)
             if segment != ranged:
                 ranged = segment
-                low, high = _near_arc(tracks, t, segment, ahead_rise, up_rise, level - limit)
-            radius = tracks.radius[segment]
+                low, high = _near_arc(tracks, path, t, segment, ahead_rise, up_rise, level - limit)
+            radius = path.radius[segment]
             is_near = length > _SHORTEST and into <= high and into + length >= low
             if is_near:
-                ahead, above, tx, tz, faster = face_at(tracks, t, segment, into + 0.5 * length)
+                ahead, above, tx, tz, faster = face_at(tracks, path, t, segment, into + 0.5 * length)
                 # a curved face may touch beside its middle
                 early = 0.5 * faster * length * abs(tx * ahead_rise + tz * up_rise) if radius > 0.0 else 0.0
                 is_near = level + ahead * ahead_rise + above * up_rise <= limit + early
@@ -125,7 +137,7 @@ def find_pads(
                 ny = tz * frame[0, 1] - tx * frame[2, 1]
                 nz = tz * frame[0, 2] - tx * frame[2, 2]
                 even = soft = -1.0
-                shift = 0.0
+                shift, at = 0.0, path.start[segment] + into + 0.5 * length
                 lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
                 for pad in range(first, first + PADS):
                     aside, edge = place_of(pad) * tracks.width[t], side_of(pad) if is_edge(pad) else 0.0
@@ -134,22 +146,23 @@ def find_pads(
                         *(terrain, spacing, soil, ox + x + dx, oy + y + dy, oz + z + dz, nx, ny, nz),
                         *(-edge * lx, -edge * ly, -edge * lz, margin + early, t, n, work),
                     ):
-                        touch = work.touch[t]
+                        touch, along = work.touch[t], 0.0
                         touch[LENGTH, n] = length
                         if work.soil[t, n] >= 0:
                             if soft < 0.0:
-                                soft = give_on_soil(tracks, t, segment, into, length)
+                                soft = give_on_soil(tracks, path, t, segment, into, length)
                             touch[GIVE, n] *= soft
                         else:
                             if even < 0.0:
-                                even, shift = give_on_rigid_ground(tracks, t, segment, into, length)
+                                even, shift = give_on_rigid_ground(tracks, path, t, segment, into, length)
                             touch[GIVE, n] *= even
                             along = _settle(touch, n, faster * bx, faster * by, faster * bz, radius, faster, shift)
                             dx, dy, dz = dx + along * bx, dy + along * by, dz + along * bz
                         touch[X, n], touch[Y, n], touch[Z, n] = x + dx, y + dy, z + dz
                         touch[BELT_X, n], touch[BELT_Y, n], touch[BELT_Z, n] = faster * bx, faster * by, faster * bz
-                        touch[PLACE, n] = tracks.start[segment] + into + 0.5 * length
-                        work.pad[t, n] = pad
+                        touch[PLACE, n], work.pad[t, n] = at, pad
+                        if sprung:
+                            bear(tracks, t, segment, at + along, -tz, tx, n, work)
                         work.listed[t] = n + 1
             segment, into, left = following, beyond, left - length
 
@@ -193,28 +206,28 @@ def _rise(terrain: Terrain, x, y, z):
 
 
 @inlined
-def _near_arc(tracks: Tracks, t, segment, ahead_rise, up_rise, level):
+def _near_arc(tracks: Tracks, path: Segments, t, segment, ahead_rise, up_rise, level):
     """Range of a segment around a wheel where the clearance is not above a limit, others may be out [m].
 
     Args:
-        tracks, t, segment: the segment; for straight ones the range is all.
+        tracks, path, t, segment: the segment; for straight ones the range is all.
         ahead_rise, up_rise: growth of the clearance ahead and up [-].
         level: clearance of the plane's origin, less the limit [m].
     """
-    radius = tracks.radius[segment]
+    radius = path.radius[segment]
     if radius <= 0.0:
         return -math.inf, math.inf
-    tx, tz = tracks.direction[segment, 0], tracks.direction[segment, 1]
+    tx, tz = path.direction[segment, 0], path.direction[segment, 1]
     # of the first outward normal, and of the tangent there
     out, along = tx * up_rise - tz * ahead_rise, tx * ahead_rise + tz * up_rise
-    level += tracks.point[segment, 0] * ahead_rise + tracks.point[segment, 1] * up_rise - radius * out
+    level += path.point[segment, 0] * ahead_rise + path.point[segment, 1] * up_rise - radius * out
     size, reach = math.sqrt(out * out + along * along), radius + tracks.thickness[t]
     if level >= reach * size:
         return math.inf, -math.inf
     if level <= -reach * size:
         return -math.inf, math.inf
     # the clearance is level + reach * size * cos(angle - that of the highest point)
-    half, middle = math.acos(level / (reach * size)), 0.5 * tracks.length[segment] / radius
+    half, middle = math.acos(level / (reach * size)), 0.5 * path.length[segment] / radius
     lowest = math.atan2(-along, -out)
     lowest -= 2.0 * math.pi * math.floor((lowest - middle + math.pi) / (2.0 * math.pi))
     if half + abs(lowest - middle) + middle > 2.0 * math.pi:

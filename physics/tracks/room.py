@@ -7,7 +7,7 @@ import numpy as np
 from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
-from grouser.physics.base.labels import ANEW, PAD
+from grouser.physics.base.labels import ANEW, PAD, TRACK
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.tracks.belts import Tracks
 from grouser.physics.tracks.coupling import apply_track_forces, commit_tracks
@@ -17,20 +17,30 @@ class State(NamedTuple):
     """State of the tracks.
 
     Attributes:
-        shear: of the ground under each pad, along the world's x and y, (pads, 2) [-].
+        shear: of the ground under each pad, along the world's x and y [-], and length that touches [m], (pads, 3).
         work: of the ground on each track [J], (tracks,).
+        belt: work of each belt's tension on sprung wheels [J], (tracks,).
+        travel: way of each belt over its wheels beyond that by its sprocket [m], (tracks,).
+        loose: way that the sprocket turns over until its teeth hold the belt again [m]; infinite of a belt that is
+            thrown, (tracks,).
+        jumped: teeth over which the belt has jumped, (tracks,).
     """
 
     shear: np.ndarray
     work: np.ndarray
+    belt: np.ndarray
+    travel: np.ndarray
+    loose: np.ndarray
+    jumped: np.ndarray
 
 
-LABELS: Any = State(shear=PAD, work=ANEW)
+LABELS: Any = State(shear=PAD, work=ANEW, belt=ANEW, travel=TRACK, loose=TRACK, jumped=TRACK)
 
 
 def make_state(tracks: Tracks) -> State:
     """Tracks that have not moved."""
-    return State(shear=np.zeros((int(tracks.pad_start[-1]), 2)), work=np.zeros(len(tracks.body)))
+    count = len(tracks.body)
+    return State(np.zeros((int(tracks.pad_start[-1]), 3)), *(np.zeros(count) for _ in State._fields[1:]))
 
 
 def acts(tracks: Tracks) -> bool:
@@ -49,7 +59,7 @@ def apply_forces(context: Context):
     system, state, motion = context.system, context.state, context.workspace.multibody
     apply_track_forces(
         *(system.tracks, system.soil, system.multibody, system.contact.terrain, motion.kinematics, state.q, state.v),
-        *(state.tracks.shear, state.soil, system.settings.step, context.workspace.tracks, motion.mass, motion.force),
+        *(state.tracks, state.soil, system.settings.step, context.workspace.tracks, motion.mass, motion.force),
     )
 
 
@@ -59,7 +69,7 @@ def commit(context: Context):
     system, state, motion = context.system, context.state, context.workspace.multibody
     commit_tracks(
         *(system.tracks, system.soil, system.multibody, system.contact.terrain, motion.kinematics, motion.velocity),
-        *(system.settings.step, state.tracks.shear, state.tracks.work, state.soil, context.workspace.tracks),
+        *(system.settings.step, state.tracks, state.soil, context.workspace.tracks),
     )
     for t in range(system.tracks.body.shape[0]):
         if context.workspace.tracks.listed[t] > 0 and system.tracks.body[t] >= 0:
@@ -69,9 +79,11 @@ def commit(context: Context):
 def open_accounts(view: AccountView) -> None:
     """No work yet."""
     view.state.tracks.work[...] = 0.0
+    view.state.tracks.belt[...] = 0.0
 
 
 def read_accounts(view: AccountView, ledger: Ledger) -> None:
-    """Losses in the ground under each track."""
-    for name, work in zip(ledger.owners.track, view.state.tracks.work, strict=False):
+    """Losses in the ground under each track, and what sprung wheels have given to the tensioner of its belt."""
+    for name, work, belt in zip(ledger.owners.track, view.state.tracks.work, view.state.tracks.belt, strict=False):
         ledger.add_loss(f"ground under track {name}", -work)
+        ledger.add_loss(f"tensioner of track {name}", -belt)

@@ -116,3 +116,68 @@ def test_belt_a_little_longer_than_its_path_fits():
     longer = parse_machine(_text(track=f'pitch="{1.02 * path.pitch}"'), "good.urdf").tracks[0]
     assert path.path.total == pytest.approx(30 * path.pitch)
     assert longer.pitch == pytest.approx(1.02 * path.pitch)
+
+
+def _on_arm(pivot="revolute", axis="0 1 0", x=-1.0, z=0.1, axle="fixed", wheel_axis="0 1 0"):
+    """The idler on an arm of its own, and one that is bolted on."""
+    text = _text(wheel='<track_wheel track="belt" link="idler" radius="0.1"/>')
+    joint = (
+        f'<link name="arm"><inertial><mass value="1"/>{_INERTIA}</inertial></link>'
+        f'<joint name="pivot" type="{pivot}"><parent link="base"/><child link="arm"/><origin xyz="{x} 0 {z}"/>'
+        f'<axis xyz="{axis}"/><limit effort="1" velocity="1" lower="-1" upper="1"/></joint>'
+        f'<joint name="axle" type="{axle}"><parent link="arm"/><child link="idler"/><origin xyz="0 0 {-z}"/>'
+        f'<axis xyz="{wheel_axis}"/></joint>'
+    )
+    start, end = text.index('<joint name="idler_fixing"'), text.index("<grouser>")
+    return text[:start] + joint + text[end:]
+
+
+@pytest.mark.parametrize("pivot", [{}, {"pivot": "prismatic", "axis": "0 0 1"}, {"axis": "0 -1 0"}])
+def test_wheel_on_a_suspension_lies_where_its_joints_are_at_zero(pivot):
+    track = parse_machine(_on_arm(**pivot), "arm.urdf").tracks[0]
+    assert track.path.total == pytest.approx(parse_machine(_text(), "good.urdf").tracks[0].path.total)
+
+
+def test_wheel_that_turns_on_its_arm_follows_the_belt():
+    text = _on_arm(axle="continuous", wheel_axis="0 -1 0")
+    text = text.replace(
+        '<link name="idler"/>', f'<link name="idler"><inertial><mass value="1"/>{_INERTIA}</inertial></link>'
+    )
+    mimic = next(joint.mimic for joint in parse_machine(text, "arm.urdf").joints if joint.name == "axle")
+    assert (mimic.joint, mimic.multiplier) == ("sprocket", pytest.approx(-2.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"axis": "1 0 0"}, "the axis of joint 'pivot' is not parallel to that of 'sprocket'"),
+        ({"pivot": "prismatic"}, "the axis of joint 'pivot' is not across that of 'sprocket'"),
+        ({"pivot": "planar"}, "joint 'pivot' is planar"),
+        ({"axle": "prismatic"}, "is not held to link 'base'"),
+        ({"axle": "continuous", "wheel_axis": "1 0 0"}, "the axis of joint 'axle' is not parallel"),
+    ],
+)
+def test_suspensions_that_move_a_wheel_out_of_its_track_are_refused(changes, message):
+    with pytest.raises(MachineError, match=message):
+        parse_machine(_on_arm(**changes), "arm.urdf")
+
+
+def test_sprung_wheel_that_the_belt_misses_is_refused():
+    text = (
+        _on_arm()
+        .replace("</grouser>", '<track_wheel track="belt" link="far" radius="0.1"/></grouser>')
+        .replace(
+            "<grouser>",
+            '<link name="far"/><joint name="far_fixing" type="fixed"><parent link="base"/><child link="far"/>'
+            '<origin xyz="-2 0 0"/></joint><grouser>',
+        )
+        .replace('link="idler" radius="0.1"', 'link="idler" radius="0.05"')
+    )
+    with pytest.raises(MachineError, match="'idler' moves on its suspension, and the belt does not touch it"):
+        parse_machine(text, "arm.urdf")
+
+
+def test_tensioner_that_is_no_wheel_of_the_track_is_refused():
+    with pytest.raises(MachineError, match="tensioner = 'wheel' is no wheel of this track; there are: 'idler'"):
+        parse_machine(_text(track='tensioner="wheel"'), "bad.urdf")
+    assert parse_machine(_text(track='tensioner="idler"'), "good.urdf").tracks[0].tensioner == "idler"

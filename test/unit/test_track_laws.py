@@ -80,9 +80,10 @@ def test_curved_face_presses_as_its_part_in_the_ground(depth, rise, curvature, l
 @pytest.mark.parametrize(("into", "length"), [(0.17, 0.29), (0.0, 0.3), (0.05, 0.04), (0.28, 0.02)])
 def test_shoe_gives_way_as_the_belt_does_on_average_over_its_length(pretension, into, length):
     spans, stiffness, width = (0.3, 0.2, 0.4), 1e8, 0.25
-    path = {"segment_start": np.array([0, 3]), "length": np.array(spans), "radius": np.zeros(3)}
+    path = SimpleNamespace(length=np.array(spans), radius=np.zeros(3))
     numbers = {"stiffness": stiffness, "width": width, "pretension": pretension}
-    tracks = SimpleNamespace(**path, **{name: np.array([value]) for name, value in numbers.items()})
+    constants = {name: np.array([value]) for name, value in numbers.items()}
+    tracks = SimpleNamespace(segment_start=np.array([0, 3]), **constants)
 
     def give(place):
         for span in spans:
@@ -96,10 +97,10 @@ def test_shoe_gives_way_as_the_belt_does_on_average_over_its_length(pretension, 
 
     carried = integral(lambda x: 1.0 / (1.0 + stiffness * give(x)))
     lever = integral(lambda x: (x - into - 0.5 * length) / (1.0 + stiffness * give(x)))
-    found, shift = give_on_rigid_ground.py_func(tracks, 0, 0, into, length)
+    found, shift = give_on_rigid_ground.py_func(tracks, path, 0, 0, into, length)
     assert stiffness * found == pytest.approx(length / carried - 1.0, rel=1e-6, abs=1e-9)
     assert shift == pytest.approx(lever / carried, rel=1e-6, abs=1e-8)
-    assert give_on_soil.py_func(tracks, 0, 0, into, length) == pytest.approx(integral(give) / length, rel=1e-9)
+    assert give_on_soil.py_func(tracks, path, 0, 0, into, length) == pytest.approx(integral(give) / length, rel=1e-9)
 
 
 @pytest.mark.parametrize("shoe", [0, 1])

@@ -321,8 +321,8 @@ def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction
     travelled = heading.T @ (simulation.base_pose()[0] - position)
     # 3 km/h; 5 %: leakage of the motors and the range of compensators
     assert rolled == pytest.approx(direction * 3.0 / 3.6, rel=0.05)
-    # 1 %: the faces of the shoes are faster than the belt on the arcs, where they come down
-    assert travelled[0] == pytest.approx(rolled, rel=1e-2)
+    # farther, by up to 2 %: the front tracks lean on the arc at their end, where shoes are faster than the belt
+    assert 1.0 < travelled[0] / rolled < 1.02
     assert abs(travelled[1]) < 2e-3
     # across the ground, not the hull: its front tracks carry more, and it leans forward on their pads
     assert abs(simulation.base_pose()[0][2] - position[2]) < 2e-4
@@ -331,7 +331,7 @@ def test_demolition_robot_travels_as_far_as_its_tracks_roll(on_tracks, direction
 def test_demolition_robot_turns_left_with_its_right_tracks(on_tracks):
     simulation = on_tracks()
     simulation.command["track_right_valve"], simulation.command["track_left_valve"] = 1.0, -1.0
-    simulation.step(3000)
+    simulation.step(1200)
     _, _, z, w = simulation.base_pose()[1]
     turned = 2 * math.atan2(z, w)
     rolled = max(abs(simulation.joint_position[name]) for name in SPROCKETS) * TRACK_RADIUS

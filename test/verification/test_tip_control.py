@@ -10,7 +10,7 @@ from grouser import MachineError, Simulation
 from grouser.catalogue import pattern_file
 from grouser.physics.description.data import rotation
 from grouser.runtime.control_mapping_reader import load_control_mapping
-from grouser.runtime.tip_driving import ArmReading, TipDriver
+from grouser.runtime.tip_driving import ArmReading, TipDriver, read_arm
 from grouser.runtime.tip_kinematics import TipKinematics
 
 PERIOD = 20  # steps between two commands
@@ -113,6 +113,34 @@ def test_ends_of_strokes_are_respected_and_left_again():
         assert 0.0 < cylinder.position < stroke
     excavator.move((-0.3, 0.0, 0.0), 3.0)
     assert excavator.tip()[0] < end[0] - 0.4
+
+
+def test_all_cylinders_at_their_ends_stand():
+    """Whatever is asked for in a corner of all strokes, the commands are finite and something leads out of it."""
+    driver = TipDriver(CONTROL, shipped_machine("excavator"))
+    corner = {"boom": 1.2305, "stick": -0.7418, "tipping_lever": 0.3316, "bucket": -2.8551, "bucket_link": -1.9312}
+    reading = ArmReading(corner, dict.fromkeys(corner, 0.0), 0.0)
+    moved = set()
+    for angle in np.linspace(0.0, 2.0 * math.pi, 60):
+        for turn in (-0.4, 0.0, 0.4):
+            wanted = (0.3 * math.cos(angle), 0.3 * math.sin(angle), turn)
+            commands = driver.commands(wanted, reading, 0.02)
+            assert all(math.isfinite(value) for value in commands.values())
+            moved.add(any(commands.values()))
+    assert moved == {True, False}
+
+
+def test_readings_that_are_not_finite_or_lack_a_joint_are_none():
+    joints = ("boom", "stick")
+    names, zeros = ["swing", "stick", "boom"], [0.0, 0.1, 0.2]
+    assert read_arm(joints, names, zeros, zeros, 1.0) == ArmReading(
+        {"boom": 0.2, "stick": 0.1}, {"boom": 0.2, "stick": 0.1}, 1.0
+    )
+    assert read_arm(joints, names, zeros, [0.0, math.nan, 0.0], 1.0) is None
+    assert read_arm(joints, names, [0.0, 0.0, math.inf], zeros, 1.0) is None
+    assert read_arm(joints, names, [math.nan, 0.1, 0.2], zeros, 1.0) is not None
+    assert read_arm(joints, names[:2], zeros[:2], zeros[:2], 1.0) is None
+    assert read_arm(joints, names, zeros, [], 1.0) is None
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,19 @@ class BeltPath:
     """Closed path of a belt's pitch line in the plane of its wheels.
 
     The plane has the axes ahead and up, and its origin on the sprocket's axis. The path runs as the belt does when the
-    sprocket turns forward: ahead over the wheels, down at the front, back below them. It consists of straight spans
-    and arcs around wheels; a span ends at each wheel that the belt touches.
+    sprocket turns forward: ahead over the wheels, down at the front, back below them. It consists of spans and arcs
+    around wheels; a span ends at each wheel that the belt touches. Spans of the upper run hang down as arcs.
 
     Attributes:
         start: path length before each segment [m], (segments,).
         length: of each segment [m], (segments,).
         point: ahead and up of its first point [m], (segments, 2).
         direction: unit tangent there, (segments, 2).
-        radius: of an arc [m]; 0 for a span, (segments,).
+        radius: of an arc around a wheel [m]; 0 for a straight span, negative for one that hangs down, (segments,).
+        wheel: number of the wheel at the beginning and at the end, 0: the sprocket, then those of the track in the
+            order of the file, (segments, 2).
+        centre: ahead and up of each wheel, whether the belt touches it or not [m], (wheels, 2).
+        sag: weight per length over pretension, the curvature of a level span that hangs down [1/m].
         outline: corners of a polygon around the shoes' faces, for collisions [m], (corners, 2).
     """
 
@@ -29,6 +33,9 @@ class BeltPath:
     point: np.ndarray
     direction: np.ndarray
     radius: np.ndarray
+    wheel: np.ndarray
+    centre: np.ndarray
+    sag: float
     outline: np.ndarray
 
     @property
@@ -43,7 +50,8 @@ class TrackWheel:
 
     Attributes:
         track: name of the track.
-        link: that is the wheel; a joint about the sprocket's axis, or a fixed one, holds it to the track's link.
+        link: that is the wheel; its axle, a joint about the sprocket's axis or a fixed one, is on the link that carries
+            the sprocket, or on a suspension between that link and the wheel.
         radius: to the belt's pitch line [m].
     """
 
@@ -59,7 +67,7 @@ class Track:
     Attributes:
         name: of the track.
         sprocket: joint that turns the sprocket; forward about its axis drives the machine ahead. The link that it
-            stands on carries all wheels.
+            stands on carries all wheels, some of them by a suspension.
         radius: of the sprocket, to the belt's pitch line [m].
         width: of the shoes [m].
         shoes: number of shoes.
@@ -73,6 +81,10 @@ class Track:
         grouser_height: of the bars across the faces of the shoes [m].
         mass: of the belt [kg].
         pretension: of the belt at rest [N].
+        tensioner: link of the wheel at which the tension stays as at rest; None: its mean over the belt stays.
+        tension_stiffness: rise of the tension with the length of the path [N/m].
+        jump_tension: greatest tension that the sprocket's teeth hold [N].
+        throw_force: greatest force from the side that keeps the belt on its wheels [N].
         stiffness, damping: of the shoes' pads on rigid ground, per area [N/m3, N s/m3].
         shear_displacement_modulus: on rigid ground [m].
         path: of the belt.
@@ -93,6 +105,10 @@ class Track:
     grouser_height: float
     mass: float
     pretension: float
+    tensioner: str | None
+    tension_stiffness: float
+    jump_tension: float
+    throw_force: float
     stiffness: float
     damping: float
     shear_displacement_modulus: float

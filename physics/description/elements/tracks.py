@@ -2,14 +2,14 @@
 
 import itertools
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from grouser.physics.description.data.mechanism import Collision, Joint, Mimic
 from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.description.data.rotation import rotate
+from grouser.physics.description.data.rotation import compose, rotate
 from grouser.physics.description.data.shapes import Mesh
 from grouser.physics.description.data.track import BeltPath, Track, TrackWheel
 from grouser.physics.description.table.attributes import (
@@ -33,6 +33,10 @@ SLACK_MAX = 0.03
 # Sine of the largest angle between axes that count as parallel: files have few digits.
 _SAME_AXIS = 1e-3
 _TURNING = ("continuous", "revolute")
+# Deepest sag of a span as a share of its length: beyond, the parabola is no longer what a belt hangs in.
+SAG_MAX = 1.0 / 16.0
+# For the weight of belts as they are laid [m/s2].
+_GRAVITY = 9.80665
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,10 @@ class WrittenTrack:
     grouser_height: float
     mass: float
     pretension: float
+    tensioner: str | None
+    tension_stiffness: float
+    jump_tension: float
+    throw_force: float
     stiffness: float
     damping: float
     shear_displacement_modulus: float
@@ -92,8 +100,38 @@ TRACK = ElementKind(
             default=(1.0, 0.0, 0.0),
         ),
         non_negative("grouser_height", "m", "of the bars across the shoes' faces, for the thrust on soil", default=0.0),
-        non_negative("mass", "kg", "of the belt, which turns with the sprocket; part of the link's own", default=0.0),
+        non_negative(
+            "mass",
+            "kg",
+            "of the belt, which turns with the sprocket, and hangs down on its upper run; part of the link's own",
+            default=0.0,
+        ),
         positive("pretension", "N", "of the belt at rest"),
+        Attribute(
+            "tensioner",
+            Kind.LINK,
+            "-",
+            "wheel of this track at which a tensioner keeps the pretension, however the sprocket pulls",
+            default_text="none: the mean over the belt stays",
+        ),
+        non_negative(
+            "tension_stiffness",
+            "N/m",
+            "by how much the tension rises as wheels on suspensions lengthen the belt's path: of tensioner and belt",
+            default=0.0,
+        ),
+        positive(
+            "jump_tension",
+            "N",
+            "greatest tension at the sprocket that its teeth hold: beyond it the belt jumps over one",
+            default=math.inf,
+        ),
+        positive(
+            "throw_force",
+            "N",
+            "greatest force of the ground from the side under which the belt stays on its wheels",
+            default=math.inf,
+        ),
         positive("stiffness", "N/m3", "of the pads on rigid ground, per area", default=1e8),
         non_negative("damping", "N s/m3", "of the pads on rigid ground, per area", default=1e6),
         positive("shear_displacement_modulus", "m", "K of the friction of the pads on rigid ground", default=5e-3),
@@ -108,7 +146,11 @@ TRACK_WHEEL = ElementKind(
     "all of its wheels; a wheel within it touches nothing.",
     (
         name_of("name of the track", "track"),
-        link("that is the wheel; a fixed, continuous or revolute joint holds it to the link that carries the sprocket"),
+        link(
+            "that is the wheel. Its axle, a fixed, continuous or revolute joint, is on the link that carries the "
+            "sprocket, or on a suspension: between the two links there may be fixed joints, continuous and revolute "
+            "ones about axes parallel to the sprocket's, and prismatic ones across it"
+        ),
         positive("radius", "m", "to the belt's pitch line"),
     ),
     TrackWheel,
@@ -135,7 +177,7 @@ def with_belts(robot: Robot, extension: Extension, _warnings: list[str]) -> Robo
         for wheel in wheels:
             held = above[wheel.value.link]
             if held.type in _TURNING and held.mimic is None:
-                way = math.copysign(1.0, float(_axis_of(held) @ _axis_of(sprocket)))
+                way = math.copysign(1.0, float(_axle(wheel, sprocket, above) @ _axis_of(sprocket)))
                 joints[held.name] = replace(held, mimic=Mimic(sprocket.name, way * track.radius / wheel.value.radius))
     links = tuple(
         replace(link, collisions=(*link.collisions, *shapes[link.name])) if link.name in shapes else link
@@ -153,6 +195,7 @@ def complete_track(entry: Entry, scope: Scope) -> Track:
     written = entry.value
     above = {joint.child: joint for joint in scope.joints.values()}
     path, frame, place = _lay(entry, _wheels_of(scope.extension, written.name), scope.joints, above)
+    _check_tensioner(entry, scope)
     values = vars(written) | {
         "ahead": tuple(frame[:, 0].tolist()),
         "left": tuple(frame[:, 1].tolist()),
@@ -210,9 +253,46 @@ def _lay(entry: Entry, wheels: Collection[Entry], joints, above) -> tuple[BeltPa
                 f"{names[one]} and {names[other]} overlap: their axes are {distance:.4g} m apart, and their radii "
                 f"{radii[one]:g} and {radii[other]:g} m"
             )
-    path = lay_belt(np.array(centres), np.array(radii), track.thickness)
+    path = _lay_hanging(entry, np.array(centres), np.array(radii))
+    _check_touched(wheels, path, sprocket, above)
     _check_length(element, track, path)
     return path, frame, place + track.offset * axis
+
+
+def _lay_hanging(entry: Entry, centres: np.ndarray, radii: np.ndarray) -> BeltPath:
+    """The belt as it hangs between its wheels by its weight and pretension."""
+    track = entry.value
+    straight = lay_belt(centres, radii, track.thickness)
+    sag = track.mass * _GRAVITY / (straight.total * track.pretension)
+    upper = (straight.radius == 0.0) & (straight.direction[:, 0] > 0.0)
+    longest = float(np.max((straight.length * straight.direction[:, 0])[upper], initial=0.0))
+    if sag * longest > 8.0 * SAG_MAX:
+        raise entry.element.error(
+            f"under a pretension of {track.pretension:g} N the belt of {track.mass:g} kg hangs down by "
+            f"{sag * longest**2 / 8.0:.4g} m between wheels {longest:.4g} m apart, by more than a sixteenth",
+            f"a pretension of {track.pretension * sag * longest / (8.0 * SAG_MAX):.4g} N holds it, or a return roller",
+        )
+    return lay_belt(centres, radii, track.thickness, sag)
+
+
+def _check_touched(wheels: Collection[Entry], path: BeltPath, sprocket: Joint, above: Mapping[str, Joint]) -> None:
+    """Requires that the belt touches the wheels that move at the zero of their joints: it follows no others."""
+    touched = set(path.wheel.ravel().tolist())
+    for number, wheel in enumerate(wheels, 1):
+        if number not in touched and is_sprung(_chain_of(wheel, sprocket, above)):
+            raise wheel.element.error(
+                f"link '{wheel.value.link}' moves on its suspension, and the belt does not touch it where its joints "
+                "are at zero",
+                "move it out to the belt, or hold it by a fixed joint",
+            )
+
+
+def _check_tensioner(entry: Entry, scope: Scope) -> None:
+    track = entry.value
+    wheels = [wheel.value.link for wheel in _wheels_of(scope.extension, track.name)]
+    if track.tensioner is not None and track.tensioner not in wheels:
+        known = ", ".join(f"'{name}'" for name in wheels)
+        raise entry.element.error(f"tensioner = '{track.tensioner}' is no wheel of this track; there are: {known}")
 
 
 def _check_length(element: Element, track: WrittenTrack, path: BeltPath) -> None:
@@ -228,18 +308,56 @@ def _check_length(element: Element, track: WrittenTrack, path: BeltPath) -> None
         )
 
 
-def _wheel_place(wheel: Entry, sprocket: Joint, above) -> np.ndarray:
-    """Centre of a wheel in the frame of the link that carries the sprocket [m]."""
-    joint, element = above.get(wheel.value.link), wheel.element
-    if joint is None or joint.parent != sprocket.parent or joint.type not in (*_TURNING, "fixed"):
+def is_sprung(chain: Collection[Joint]) -> bool:
+    """Whether a wheel moves on the link that carries the sprocket: its axle comes first in the chain of its joints."""
+    return any(joint.type != "fixed" for joint in list(chain)[1:])
+
+
+def _chain_of(wheel: Entry, sprocket: Joint, above: Mapping[str, Joint]) -> list[Joint]:
+    """Joints from a wheel's axle to the link that carries the sprocket.
+
+    Raises:
+        MachineError: they do not lead there, or they move the wheel out of the track's plane.
+    """
+    element, chain = wheel.element, [above.get(wheel.value.link)]
+    while chain[-1] is not None and chain[-1].parent != sprocket.parent:
+        chain.append(above.get(chain[-1].parent))
+    joints = [joint for joint in chain if joint is not None]
+    if len(joints) < len(chain) or joints[0].type not in (*_TURNING, "fixed"):
         raise element.error(
-            f"link '{wheel.value.link}' is not held to link '{sprocket.parent}', which carries the sprocket, by a "
-            f"fixed, {' or '.join(_TURNING)} joint",
-            "a wheel on a suspension of its own is not supported",
+            f"link '{wheel.value.link}' is not held to link '{sprocket.parent}', which carries the sprocket",
+            f"its axle is a fixed, {' or '.join(_TURNING)} joint, on that link or on a suspension that it carries",
         )
-    if joint.type in _TURNING and float(np.linalg.norm(np.cross(_axis_of(joint), _axis_of(sprocket)))) > _SAME_AXIS:
-        raise element.error(f"the axis of joint '{joint.name}' is not parallel to that of '{sprocket.name}'")
-    return np.array(joint.pose.position)
+    axis, turn = _axis_of(sprocket), Pose()
+    for joint in reversed(joints):
+        turn = compose(turn, joint.pose)
+        along = abs(float(np.dot(rotate(turn.quaternion, joint.axis), axis)))
+        if joint.type in _TURNING and along < math.sqrt(1.0 - _SAME_AXIS**2):
+            raise element.error(f"the axis of joint '{joint.name}' is not parallel to that of '{sprocket.name}'")
+        if joint.type == "prismatic" and along > _SAME_AXIS:
+            raise element.error(f"the axis of joint '{joint.name}' is not across that of '{sprocket.name}'")
+        if joint.type not in (*_TURNING, "prismatic", "fixed"):
+            raise element.error(
+                f"joint '{joint.name}' is {joint.type}",
+                f"a wheel's suspension has fixed, prismatic, {' or '.join(_TURNING)} joints",
+            )
+    return joints
+
+
+def _wheel_place(wheel: Entry, sprocket: Joint, above: Mapping[str, Joint]) -> np.ndarray:
+    """Centre of a wheel in the frame of the link that carries the sprocket, with all joints at zero [m]."""
+    pose = Pose()
+    for joint in reversed(_chain_of(wheel, sprocket, above)):
+        pose = compose(pose, joint.pose)
+    return np.array(pose.position)
+
+
+def _axle(wheel: Entry, sprocket: Joint, above: Mapping[str, Joint]) -> np.ndarray:
+    """Axis of a wheel's axle in the frame of the link that carries the sprocket."""
+    chain, turn = _chain_of(wheel, sprocket, above), Pose()
+    for joint in reversed(chain):
+        turn = compose(turn, joint.pose)
+    return np.array(rotate(turn.quaternion, chain[0].axis))
 
 
 def _axis_of(joint: Joint) -> np.ndarray:

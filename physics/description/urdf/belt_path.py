@@ -1,4 +1,4 @@
-"""The path of a belt around its wheels: the border of the convex hull of their circles."""
+"""The path of a belt around its wheels: the border of the convex hull of their circles. Its upper run hangs down."""
 
 import itertools
 import math
@@ -15,27 +15,32 @@ _NO_ANGLE, _NO_LENGTH = 1e-9, 1e-9
 _CORNER = math.pi / 32.0
 
 
-def lay_belt(centres: np.ndarray, radii: np.ndarray, thickness: float) -> BeltPath:
+def lay_belt(centres: np.ndarray, radii: np.ndarray, thickness: float, sag: float = 0.0) -> BeltPath:
     """Lays a belt around circles.
+
+    A span of the upper run hangs by w l^2 / (8 T) in its middle, across its chord: l is its length, w its weight per
+    length, T its tension. The parabola is taken as the circle through its ends and its middle.
 
     Args:
         centres: ahead and up of each circle [m], (circles, 2).
         radii: to the pitch line [m], (circles,).
         thickness: from the pitch line to the outer face [m].
+        sag: w / T, the curvature of a level span [1/m].
 
     Returns:
-        The path; it begins at the foremost point of the hull.
+        The path; it begins with the arc at the foremost point of the hull.
     """
     rows, outline = [], []
     arcs = _arcs(centres, radii)
     for number, (circle, first, last) in enumerate(arcs):
         centre, radius = centres[circle], radii[circle]
         if first - last > _NO_ANGLE:
-            rows.append((radius * (first - last), centre + radius * _normal(first), _tangent(first), radius))
+            begin = centre + radius * _normal(first)
+            rows.append((radius * (first - last), begin, _tangent(first), radius, circle, circle))
             outline += _corners(centre, radius + thickness, first, last)
         following = arcs[(number + 1) % len(arcs)][0]
         begin, end = centre + radius * _normal(last), centres[following] + radii[following] * _normal(last)
-        rows += _spans(begin, end, last, centres, radii)
+        rows += [_hung(row, sag) for row in _spans(begin, end, last, centres, radii, (circle, following))]
     lengths = np.array([row[0] for row in rows])
     path = BeltPath(
         start=np.concatenate([[0.0], np.cumsum(lengths)[:-1]]),
@@ -43,10 +48,14 @@ def lay_belt(centres: np.ndarray, radii: np.ndarray, thickness: float) -> BeltPa
         point=np.array([row[1] for row in rows]),
         direction=np.array([row[2] for row in rows]),
         radius=np.array([row[3] for row in rows]),
+        wheel=np.array([row[4:] for row in rows], dtype=np.int64),
+        centre=np.array(centres, dtype=float),
+        sag=sag,
         outline=np.array(outline),
     )
     for array in vars(path).values():
-        array.flags.writeable = False
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
     return path
 
 
@@ -75,19 +84,32 @@ def _arcs(centres, radii):
     return arcs
 
 
-def _spans(begin, end, angle, centres, radii):
-    """Straight spans from point to point, divided at the wheels that the belt touches between them."""
+def _spans(begin, end, angle, centres, radii, wheels):
+    """Straight spans from point to point, divided at the wheels that the belt touches between the two given."""
     normal, tangent = _normal(angle), _tangent(angle)
     length = float((end - begin) @ tangent)
     height = float(begin @ normal)
-    touching = np.abs(centres @ normal + radii - height) < _TOUCHING
-    along = (centres[touching] - begin) @ tangent
-    ends = [0.0, *sorted(place for place in along if _TOUCHING < place < length - _TOUCHING), length]
+    touching = np.flatnonzero(np.abs(centres @ normal + radii - height) < _TOUCHING).tolist()
+    along = [(float((centres[wheel] - begin) @ tangent), wheel) for wheel in touching]
+    between = sorted(place for place in along if _TOUCHING < place[0] < length - _TOUCHING)
+    ends = [(0.0, wheels[0]), *between, (length, wheels[1])]
     return [
-        (high - low, begin + low * tangent, tangent, 0.0)
-        for low, high in itertools.pairwise(ends)
+        (high - low, begin + low * tangent, tangent, 0.0, wheel, following)
+        for (low, wheel), (high, following) in itertools.pairwise(ends)
         if high - low > _NO_LENGTH
     ]
+
+
+def _hung(row, sag):
+    """A straight span as it hangs: an arc about a centre above it, if it is on the upper run."""
+    length, begin, tangent, _, *wheels = row
+    curvature = sag * tangent[0]
+    if curvature * length <= _NO_ANGLE:
+        return row
+    turn = 2.0 * math.asin(min(0.5 * curvature * length, 1.0))
+    normal = np.array([-tangent[1], tangent[0]])
+    descending = math.cos(0.5 * turn) * tangent - math.sin(0.5 * turn) * normal
+    return (turn / curvature, begin, descending, -1.0 / curvature, *wheels)
 
 
 def _corners(centre, radius, first, last):
