@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isfinite, isnan, nextafter
 
 from grouser.bridges.decoded import Decoded, refused
 
@@ -49,12 +49,17 @@ class FieldType:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Lowest and highest value; None: any float."""
+        """Lowest and highest value, the nearest floats within; None: any float."""
         if self.kind == "f":
             return None
-        if self.kind == "u":
-            return 0.0, float((1 << self.bits) - 1)
-        return float(-(1 << self.bits - 1)), float((1 << self.bits - 1) - 1)
+        lowest, highest = self._integers
+        nearest = float(highest)
+        return float(lowest), nearest if nearest <= highest else nextafter(nearest, 0.0)
+
+    @property
+    def _integers(self) -> tuple[int, int]:
+        """Lowest and highest integer of `u` and `i`."""
+        return (0, (1 << self.bits) - 1) if self.kind == "u" else (-(1 << self.bits - 1), (1 << self.bits - 1) - 1)
 
     def read(self, raw: int) -> float:
         """The number whose bits are `raw`, first byte lowest."""
@@ -80,10 +85,10 @@ class FieldType:
             except OverflowError:
                 raise ValueError(f"value {value}: does not fit f{self.bits}") from None
         else:
-            lowest, highest = self.limits or (0.0, 0.0)
+            lowest, highest = self._integers
             number = round(value)
             if not lowest <= number <= highest:
-                raise ValueError(f"value {value}: valid is {lowest:g} to {highest:g}")
+                raise ValueError(f"value {value}: valid is {lowest} to {highest}")
             raw = number & (1 << self.bits) - 1
         if self.is_big_endian:
             raw = int.from_bytes(raw.to_bytes(self.bits // 8, "little"), "big")
@@ -109,6 +114,11 @@ class PackedField:
         """Values that it can hold; None: any float."""
         return self.type.limits
 
+    @property
+    def mask(self) -> int:
+        """Its bits; the least significant one is that of the first byte."""
+        return (1 << self.type.bits) - 1 << self.first_bit
+
     def __str__(self) -> str:
         return self.name
 
@@ -132,7 +142,7 @@ class PackedLayout:
         self._empty = (1 << 8 * self.length) - 1 if filler else 0
         taken = 0
         for field in fields:
-            mask = (1 << field.type.bits) - 1 << field.first_bit
+            mask = field.mask
             if field.type.is_big_endian and field.first_bit % 8:
                 raise ValueError(f"field {field.name}: bit {field.first_bit}, a type with be begins at a whole byte")
             if taken & mask:

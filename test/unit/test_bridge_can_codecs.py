@@ -1,5 +1,6 @@
 """Codecs of CAN frames beside J1939's own: databases, fixed fields, CANopen."""
 
+import math
 import struct
 from pathlib import Path
 
@@ -137,6 +138,29 @@ def test_types_of_fields(text, data, value):
     layout = PackedLayout((PackedField("x", 0, FieldType.parse(text)),))
     assert layout.decode(bytes.fromhex(data)).values == {"x": value}
     assert layout.encode({"x": value}).hex().upper() == data
+
+
+@pytest.mark.parametrize("text", ["u53", "u54", "u63", "u64", "i54", "i55", "i63", "i64", "u64be"])
+def test_long_integers_do_not_wrap_at_their_border(text):
+    kind = FieldType.parse(text)
+    low, high = kind.limits
+    assert kind.read(kind.write(low)) == low
+    assert kind.read(kind.write(high)) == high
+    with pytest.raises(ValueError, match="valid is"):
+        kind.write(math.nextafter(high, math.inf) if high >= 2**53 else high + 1.0)
+    with pytest.raises(ValueError, match="valid is"):
+        kind.write(math.nextafter(low, -math.inf) if low <= -(2**53) else low - 1.0)
+
+
+def test_bits_of_fields(database):
+    fields = DatabaseCodec(database.get_message_by_name("Pressures"), False).fields
+    assert {name: field.mask for name, field in fields.items()} == {
+        "BoomPiston": 0xFFFF,
+        "BoomRod": 0xFFF << 16,
+        "Motorola": 0xFFFF << 32,
+        "Level": 0x3FF << 48,
+        "Pump": 3 << 58,
+    }
 
 
 def test_fields_of_bits():

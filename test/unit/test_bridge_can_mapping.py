@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from grouser.bridges.can.frames import CanFrame
 from grouser.bridges.can.name import Name
+from grouser.bridges.can.router import STRANGER, Router
 from grouser.bridges.can.settings import FrameAddress, GroupAddress
 from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.bridges.serial.settings import SerialAddress, UdpInterface
@@ -177,6 +179,12 @@ def test_sources_that_are_refused(tmp_path, source, field, problem):
         ({"node: 10": "node: 5"}, "5 is a device's as well"),
         ({"industry_group: 3": "industry_group: 9"}, "industry_group 9: valid is 0 to 7"),
         ({"identity_number: 1234, ": ""}, "key 'identity_number' is missing"),
+        ({"bitrate: 250000": "options: {x: 2024-13-01}"}, "mapping.yaml:7: option x: a number, a text"),
+        ({"bitrate: 250000": "options: {x: !foo bar}"}, "mapping.yaml:7: option x: a number, a text"),
+        ({"bitrate: 250000": "options: {x: [1]}"}, "mapping.yaml:7: option x: a number, a text"),
+        ({"bitrate: 250000": "options: {channel: y}"}, "mapping.yaml:7: option channel: it is set already"),
+        ({"bitrate: 250000": "options: {interface: y}"}, "mapping.yaml:7: option interface: it is set already"),
+        ({"bitrate: 250000": "bitrate: 250000\n  options: {bitrate: 1}"}, "option bitrate: it is set already"),
         ({"# rules": "\n    counter: {profile: u16}"}, "the counter u16 has no place in a CAN frame"),
     ],
 )
@@ -204,6 +212,63 @@ def test_counters_without_a_place_are_refused(tmp_path, counter, checksum, sourc
     rules = f"\n    counter: {{profile: {counter}}}\n    checksum: {{profile: {checksum}{data_id}}}"
     with pytest.raises(MachineError, match=problem):
         load_can(tmp_path, source, field, changes={"# rules": rules})
+
+
+@pytest.mark.parametrize(
+    ("profile", "source", "field", "is_refused"),
+    [
+        ("e2e_5", "{id: 1, fields: {v: i64}}", "v", True),
+        ("e2e_5", "{id: 1, fields: {v: {type: i16, bit: 23}}}", "v", True),
+        ("e2e_5", "{id: 1, fields: {v: {type: i16, bit: 24}}}", "v", False),
+        ("e2e_5", "{id: 1, fields: {crc: u16, n: u8, v: i16}}", "v", False),
+        ("e2e_11", "{id: 1, fields: {v: {type: i16, bit: 11}}}", "v", True),
+        ("e2e_11", "{id: 1, fields: {v: {type: i16, bit: 12}}}", "v", False),
+        ("j1939_tsc1", "{pgn: 0xFF30, address: 1, length: 8, fields: {v: {type: i16, bit: 41}}}", "v", True),
+        ("j1939_tsc1", "{pgn: 0xFF30, address: 1, length: 8, fields: {v: {type: i16, bit: 40}}}", "v", False),
+        ("e2e_5", BJM, "x", True),
+        ("e2e_5", "{message: EcuCommand}", "CommandCounter", True),
+        ("e2e_5", "{message: EcuCommand}", "BoomSpool", False),
+    ],
+)
+def test_fields_leave_room_for_counter_and_checksum(tmp_path, profile, source, field, is_refused):
+    data_id = "" if profile == "j1939_tsc1" else ", data_id: 1"
+    changes = {
+        "# rules": f"\n    checksum: {{profile: {profile}{data_id}}}",
+        "range: [-1, 1], safe": "range: [0, 1], safe",
+    }
+    if is_refused:
+        with pytest.raises(MachineError, match=f"field {field} of line .* has bits of the .* checksum of {profile}"):
+            load_can(tmp_path, source, field, changes=changes)
+    else:
+        load_can(tmp_path, source, field, changes=changes)
+
+
+def test_a_counter_alone_takes_only_its_own_bits(tmp_path):
+    changes = {"# rules": "\n    counter: {profile: e2e_5}"}
+    load_can(tmp_path, "{id: 1, fields: {v: i16}, length: 3}", "v", changes=changes)
+    with pytest.raises(MachineError, match="field v of line"):
+        load_can(tmp_path, "{id: 1, fields: {v: i24}}", "v", changes=changes)
+
+
+def test_a_named_sender_is_found_at_the_address_that_another_has_in_the_mapping(tmp_path):
+    both, moved = "{pgn: 64982, address: 0x33, name: 1}", "{pgn: 64982, name: 2}"
+    other = f"""  - name: moved
+    direction: in
+    source: {moved}
+    period: 0.1
+    signals:
+      - {{source: y, signal: joy/axis_2, range: [-1, 1], safe: 0.0}}
+"""
+    router = Router(load_can(tmp_path, both, changes={"  - name: back": f"{other}  - name: back"}))
+    frame = CanFrame(0x0CFDD633, True, bytes.fromhex("01000100FF0000FF"))
+
+    def received(name):
+        found = router.receive(frame, {0x33: Name.unpack(name.to_bytes(8, "little"))}, (), 0.0)
+        return found.message, found.refusal
+
+    assert received(1) == ("stick", "")
+    assert received(2) == ("moved", "")
+    assert received(3) == ("stick", STRANGER)
 
 
 def test_two_messages_in_one_frame_are_refused(tmp_path):

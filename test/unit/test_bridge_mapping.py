@@ -124,6 +124,14 @@ REFUSALS = [
     ('id: "045e:02ea"', "id: 45e", 4, ("vendor:product",)),
     ("rest: low}", "rest: low, side: negative}", 24, ("one side",)),
     ("rest: low}", "low: 5, high: 5}", 24, ("do not ascend",)),
+    ('name: "Thrustmaster*"', 'id: "045e:02ea"', 4, ("device right", "fits the same devices as left")),
+    ("period: 0.02", "period: 0.0049", 16, ("period 0.0049", "valid: 0.005 s and more", "whole milliseconds")),
+    (
+        "range: [0, 1], safe: 0}",
+        "range: [0, 1], safe: 0, enable: {source: ABS_Z, value: 1}}",
+        24,
+        ("'ABS_Z' has two calibrations", "their enable"),
+    ),
 ]
 
 

@@ -20,10 +20,11 @@ from grouser.bridges.joystick.codes import AXES, BUTTONS
 from grouser.bridges.joystick.device import DeviceIdentity, OpenDevice
 from grouser.bridges.joystick.events import EventDecoder, Report
 from grouser.bridges.joystick.fields import AxisField, AxisRange, ButtonField
-from grouser.bridges.joystick.finding import DeviceRefusedError, fits
+from grouser.bridges.joystick.finding import DeviceRefusedError, fits, is_joystick
 from grouser.bridges.joystick.schema import DeviceRule
 from grouser.bridges.joystick.transport import GONE, SILENT, JoystickTransport
 from grouser.bridges.mapping.reader import load_bridge_mapping
+from grouser.bridges.transport import KeptOpen
 from grouser.catalogue import bridge_file
 
 RECORDED = Path(__file__).parents[1] / "data" / "joystick"
@@ -132,6 +133,26 @@ def test_codes_are_those_of_evdev():
 def test_devices_are_chosen_by_identity_and_name(rule, fitting):
     identity = DeviceIdentity("/dev/input/event7", "Microsoft X-Box 360 pad", 0x45E, 0x28E)
     assert fits(identity, rule) is fitting
+
+
+@pytest.mark.parametrize(
+    ("axes", "keys", "properties", "used", "expected"),
+    [
+        ((0, 1), (304,), (), (), True),  # a pad
+        ((0, 1), (288,), (), (), True),  # a stick
+        ((0, 1, 2), (), (), ("ABS_X", "ABS_Z"), True),  # pedals
+        ((0, 1), (), (), ("ABS_X", "ABS_Z"), False),
+        ((0, 1), (272,), (), ("ABS_X", "BTN_SOUTH"), False),  # a mouse with absolute axes
+        ((0, 1), (304,), (), ("ABS_X", "ABS_Z"), True),  # what a pad lacks is at rest
+        ((0, 1), (304, 330), (0,), ("ABS_X",), False),  # a touchpad
+        ((0, 1), (330,), (1,), ("ABS_X",), False),  # a touch screen
+        ((0, 1, 2), (), (6,), ("ABS_X",), False),  # an accelerometer
+        ((), (304,), (), (), False),
+        ((0, 1), (), (), (), False),
+    ],
+)
+def test_only_joysticks_are_taken(axes, keys, properties, used, expected):
+    assert is_joystick(axes, keys, properties, used) is expected
 
 
 class Plug:
@@ -311,6 +332,61 @@ def test_a_device_that_falls_silent_is_told_once_and_comes_back(plugged):
     plug.say((ABS, ABS_X, 100), (MSC, TIMESTAMP, 1))
     listener.wait_for(lambda: len(listener.received) > count)
     assert listener.received[count].values["ABS_X"] == 1.0
+
+
+def test_a_folder_that_is_removed_and_made_again_is_watched_again(tmp_path):
+    folder = tmp_path / "input"
+    folder.mkdir()
+    plug = Plug()
+
+    def opener(file, rule):
+        plug.device.identity = DeviceIdentity(str(file), "pad", 1, 2)
+        return plug.device
+
+    listener = Listener()
+    kept = KeptOpen(JoystickTransport(load_bridge_mapping(bridge_file("gamepad")), folder, opener), listener)
+    kept.start()
+    listener.wait_for(lambda: kept.state.is_open)
+    folder.rmdir()
+    listener.wait_for(lambda: any("the folder was removed" in reason for reason, _ in listener.losses))
+    folder.mkdir()
+    listener.wait_for(lambda: kept.state.openings == 2)
+    (folder / "event3").touch()
+    listener.wait_for(lambda: listener.received)
+    kept.stop()
+
+
+def test_a_name_that_cannot_be_read_hides_no_other_device(plugged):
+    transport, listener, plugs, _, folder = plugged
+    opener = transport.opener
+
+    def strict(file, rule):
+        if file.name == "event2":
+            b"pad \xff".decode()
+        return opener(file, rule)
+
+    transport.close()
+    transport.opener = strict
+    plugs["event3"] = Plug()
+    (folder / "event2").touch()
+    (folder / "event3").touch()
+    transport.open(listener)
+    listener.wait_for(lambda: listener.received)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_reader_that_ends_by_an_unforeseen_error_says_so(tmp_path):
+    (tmp_path / "event3").touch()
+
+    def opener(file, rule):
+        raise RuntimeError("unforeseen")
+
+    listener = Listener()
+    transport = JoystickTransport(load_bridge_mapping(bridge_file("gamepad")), tmp_path, opener)
+    transport.open(listener)
+    listener.wait_for(lambda: listener.failures)
+    assert "unforeseen" in listener.failures[0]
+    transport.close()
 
 
 def test_a_refused_device_is_named(plugged):

@@ -87,6 +87,18 @@ class DatabaseField:
             raise ValueError(f"value {value}, valid is {self.limits[0]:g} to {self.limits[1]:g}")
         return raw
 
+    @property
+    def mask(self) -> int:
+        """Its bits; the least significant one is that of the first byte."""
+        bit, mask = self.signal.start, 0
+        for _ in range(self.signal.length):
+            mask |= 1 << bit
+            if self.signal.byte_order == "little_endian":
+                bit += 1
+            else:  # from the most significant bit on; the next byte begins with its highest
+                bit += -1 if bit % 8 else 15
+        return mask
+
     def __str__(self) -> str:
         return self.signal.name
 

@@ -175,10 +175,12 @@ class JoystickMessageField:
     Attributes:
         name: in its layout.
         limits: values that it can hold.
+        mask: its bits; the least significant one is that of the first byte.
     """
 
     name: str
     limits: tuple[float, float]
+    mask: int
 
     def __str__(self) -> str:
         return self.name
@@ -200,8 +202,8 @@ class JoystickCodec:
     def fields(self) -> dict[str, JoystickMessageField]:
         """Fields by name."""
         axes, statuses = _fields(self.layout)
-        fields = {name: JoystickMessageField(name, (-1.0, 1.0)) for name in axes}
-        return fields | {name: JoystickMessageField(name, (0.0, 1.0)) for name in statuses}
+        fields = {name: JoystickMessageField(name, (-1.0, 1.0), 0xFFFF << first) for name, first in axes.items()}
+        return fields | {name: JoystickMessageField(name, (0.0, 1.0), 3 << first) for name, first in statuses.items()}
 
     def decode(self, data: bytes) -> Decoded:
         """As `decode_joystick`."""

@@ -1,13 +1,18 @@
 """Refusals of mappings that only all messages of a CAN bus show."""
 
+from typing import Any
+
 from grouser.bridges.can.settings import FrameAddress, GroupAddress
 from grouser.bridges.checksums import PROFILES
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping
 from grouser.physics.base.errors import MachineError
 
+# Bits of the counter and of the checksum of each profile; the least significant one is that of the first byte.
+_PLACES = {"e2e_5": (0xFF0000, 0xFFFF), "e2e_11": (0xF00, 0xFF), "j1939_tsc1": (0xF << 56, 0xF << 60)}
+
 
 def check_messages(mapping: BridgeMapping) -> None:
-    """Refuses two messages in one frame, counters and checksums that the message has no place for.
+    """Refuses two messages in one frame, and counters and checksums without a place or in that of a mapped field.
 
     Raises:
         MachineError: names the lines and the remedy.
@@ -49,8 +54,21 @@ def _check_protection(mapping: BridgeMapping, message: MessageMapping) -> None:
             and not message.address.is_extended
         ):
             raise _error(mapping, message, "j1939_tsc1 is of frames with 29 bits", "use another profile")
+    if rules:
+        _check_room(mapping, message, rules[0].profile)
     if message.direction == "out" and message.counter is not None and message.checksum is None:
         raise _error(mapping, message, "it has a counter and no checksum", "add the checksum of the same profile")
+
+
+def _check_room(mapping: BridgeMapping, message: MessageMapping, profile: str) -> None:
+    counter, checksum = _PLACES[profile]
+    taken = counter if message.checksum is None else counter | checksum
+    for signal in message.signals:
+        places: list[Any] = [signal.place] if signal.enable is None else [signal.place, signal.enable.place]
+        for place in places:
+            if place.mask & taken:
+                problem = f"field {place} of line {signal.line} has bits of the counter or the checksum of {profile}"
+                raise _error(mapping, message, problem, "move the field, or use a profile that leaves its bits free")
 
 
 def _error(mapping: BridgeMapping, message: MessageMapping, problem: str, remedy: str) -> MachineError:

@@ -80,16 +80,13 @@ class Router:
             return None
         if own_addresses and identifier.destination not in (GLOBAL_ADDRESS, *own_addresses):
             return None
-        for message in group:
-            wanted: GroupAddress = message.address
-            if wanted.name is None:
-                if wanted.source == identifier.source:
-                    return _decoded(message, frame, now)
-            elif _is_named(wanted, names.get(identifier.source)):
-                return _decoded(message, frame, now)
-            elif wanted.source == identifier.source:
-                return Received(message.name, now, refusal=STRANGER)
-        return None
+        name = names.get(identifier.source)
+        at_address = [message for message in group if message.address.source == identifier.source]
+        senders = [message for message in group if _is_named(message.address, name)]
+        senders += [message for message in at_address if message.address.name is None]
+        if senders:
+            return _decoded(senders[0], frame, now)
+        return Received(at_address[0].name, now, refusal=STRANGER) if at_address else None
 
 
 class Encoder:

@@ -43,13 +43,8 @@ def read_interface(reader: Reader, node: yaml.Node) -> CanInterface:
     if name in _NETWORKED and not is_open:
         remedy = "add open: true beside it if the network is yours alone"
         raise reader.error(nodes["interface"], "interface", f"{name} sends every frame to the network", remedy)
-    options = {
-        key: yaml.safe_load(yaml.serialize(value))
-        for key, value in (reader.entries(nodes["options"], "options") if "options" in nodes else ())
-    }
-    for key, value in options.items():
-        if not isinstance(value, str | int | float | bool):
-            raise reader.error(nodes["options"], f"option {key}", "a number, a text or true or false is needed")
+    written = reader.entries(nodes["options"], "options") if "options" in nodes else ()
+    options = {key: _option(reader, key, value, nodes) for key, value in written}
     if "bitrate" in nodes:
         options["bitrate"] = whole_number(reader, nodes["bitrate"], "bitrate", *_BITRATES)
     devices, own_node = _canopen(reader, nodes["canopen"]) if "canopen" in nodes else ({}, None)
@@ -89,6 +84,19 @@ def read_field(reader: Reader, node: yaml.Node, direction: Direction, address: A
 def check(mapping: BridgeMapping) -> None:
     """Refuses messages that cannot be told apart, and counters and checksums without a place."""
     check_messages(mapping)
+
+
+def _option(reader: Reader, key: str, node: yaml.Node, nodes: dict[str, yaml.Node]) -> str | int | float | bool:
+    """An argument of python-can, of the type that YAML gives it."""
+    if key in ("interface", "channel", "ignore_config") or (key == "bitrate" and key in nodes):
+        raise reader.error(node, f"option {key}", "it is set already", "remove it from options")
+    try:
+        value = yaml.safe_load(yaml.serialize(node))
+    except (yaml.YAMLError, ValueError):
+        value = None
+    if not isinstance(value, str | int | float | bool):
+        raise reader.error(node, f"option {key}", "a number, a text or true or false is needed")
+    return value
 
 
 def _database(reader: Reader, node: yaml.Node) -> Database:

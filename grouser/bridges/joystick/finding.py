@@ -1,13 +1,14 @@
 """Finds and opens event devices by evdev."""
 
 import os
+from collections.abc import Collection
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import evdev
 
-from grouser.bridges.joystick.codes import EV_ABS, EV_MSC, MSC_TIMESTAMP
+from grouser.bridges.joystick.codes import AXES, BUTTONS, EV_ABS, EV_KEY, EV_MSC, MSC_TIMESTAMP
 from grouser.bridges.joystick.device import DeviceIdentity, OpenDevice
 from grouser.bridges.joystick.fields import AxisRange
 from grouser.bridges.joystick.schema import DeviceRule
@@ -16,6 +17,10 @@ INPUT_FOLDER = Path("/dev/input")
 _BLUETOOTH = 0x05  # BUS_BLUETOOTH
 # Words in names of receivers: their pads have a radio link although they are USB devices.
 _RADIO_WORDS = ("wireless", "receiver", "dongle", "bluetooth")
+# INPUT_PROP_POINTER, _DIRECT and _ACCELEROMETER: touchpads, tablets and screens, and what feels its own motion.
+_OTHER_KINDS = {0x00, 0x01, 0x06}
+# BTN_JOYSTICK to BTN_THUMBR.
+_JOYSTICK_KEYS = range(0x120, 0x140)
 
 
 class DeviceRefusedError(Exception):
@@ -34,7 +39,7 @@ def event_files(folder: Path) -> list[Path]:
 
 
 def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
-    """Opens a device if it fits a rule and has an axis.
+    """Opens a device if it fits a rule and is a joystick.
 
     Returns:
         The device; None if it is another one.
@@ -53,7 +58,8 @@ def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
     )
     capabilities: dict[int, Any] = device.capabilities(absinfo=True)
     axes = dict(capabilities.get(EV_ABS, []))
-    if not axes or not fits(identity, rule):
+    keys = capabilities.get(EV_KEY, [])
+    if not fits(identity, rule) or not is_joystick(axes, keys, device.input_props(), rule.used):
         device.close()
         return None
     raw = _open_raw(file)
@@ -91,6 +97,23 @@ def fits(identity: DeviceIdentity, rule: DeviceRule) -> bool:
     if rule.identity is not None and rule.identity != (identity.vendor, identity.product):
         return False
     return not rule.pattern or fnmatchcase(identity.name, rule.pattern)
+
+
+def is_joystick(
+    axes: Collection[int], keys: Collection[int], properties: Collection[int], used: Collection[str]
+) -> bool:
+    """Whether a device with an axis is a joystick: by a button of one, or by all that the mapping uses.
+
+    Args:
+        axes, keys: codes that it has.
+        properties: INPUT_PROP_... that it has.
+        used: names of the axes and buttons that the mapping uses.
+    """
+    if not axes or not _OTHER_KINDS.isdisjoint(properties):
+        return False
+    if any(key in _JOYSTICK_KEYS for key in keys):
+        return True
+    return bool(used) and all(BUTTONS[name] in keys if name in BUTTONS else AXES[name] in axes for name in used)
 
 
 def _open_raw(file: Path) -> int | None:

@@ -18,6 +18,7 @@ _AXIS_KEYS = ("axis", "rest", "side", "low", "centre", "high", "dead_band", "exp
 _IDENTITY = re.compile(r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})")
 _REPORT_PERIODS = (0.0005, 1.0)  # [s]
 _RAW = 2**31 - 1
+_PERIOD_MIN = 0.005  # [s]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class DeviceRule:
             of three is a lost link.
         allow_unjudged: whether a wireless device may command whose link cannot be told from a still stick.
         trusted: whether what the device says of itself when it is opened is a measurement.
+        used: names of the axes and buttons that the mapping uses.
     """
 
     name: str
@@ -40,13 +42,22 @@ class DeviceRule:
     report_period: float = 0.02
     allow_unjudged: bool = False
     trusted: bool = False
+    used: frozenset[str] = frozenset()
 
 
 def read_interface(reader: Reader, node: yaml.Node) -> dict[str, DeviceRule]:
     """Reads the devices by their names in the mapping."""
     nodes = reader.mapping(node, "interface", ("devices",))
     devices = reader.required(nodes, "devices", node, "interface")
-    return {name: _device(reader, name, entry) for name, entry in reader.entries(devices, "devices")}
+    rules: dict[str, DeviceRule] = {}
+    for name, entry in reader.entries(devices, "devices"):
+        rule = _device(reader, name, entry)
+        for other in rules.values():
+            if (rule.identity, rule.pattern) == (other.identity, other.pattern):
+                problem = f"it fits the same devices as {other.name}: which is which depends on their order"
+                raise reader.error(entry, f"device {name}", problem, "give them ids or names that tell them apart")
+        rules[name] = rule
+    return rules
 
 
 def read_address(reader: Reader, node: yaml.Node, direction: Direction, interface: Any) -> str:
@@ -68,18 +79,28 @@ def read_field(reader: Reader, node: yaml.Node, direction: Direction, address: A
 
 
 def check(mapping: BridgeMapping) -> None:
-    """Refuses an axis or half of it that has two calibrations in one message."""
+    """Refuses periods that the timer cannot keep, and an axis or half of it with two calibrations in one message."""
     for message in mapping.messages:
+        if message.period < _PERIOD_MIN:
+            raise MachineError(
+                f"period {message.period:g} is out of range; valid: {_PERIOD_MIN:g} s and more, "
+                "because the state is repeated by a timer of whole milliseconds",
+                file=mapping.file,
+                line=message.line,
+                element=f"message {message.name}",
+                remedy="a longer period delays nothing: every report is said at once",
+            )
         places: dict[str, Any] = {}
         for signal in message.signals:
-            if places.setdefault(signal.field, signal.place) != signal.place:
-                raise MachineError(
-                    f"source '{signal.field}' has two calibrations",
-                    file=mapping.file,
-                    line=signal.line,
-                    element=f"message {message.name}",
-                    remedy="give it the same in all signals",
-                )
+            for place in (signal.place, signal.enable and signal.enable.place):
+                if place is not None and places.setdefault(str(place), place) != place:
+                    raise MachineError(
+                        f"source '{place}' has two calibrations",
+                        file=mapping.file,
+                        line=signal.line,
+                        element=f"message {message.name}",
+                        remedy="give it the same in all signals and their enable",
+                    )
 
 
 def _device(reader: Reader, name: str, node: yaml.Node) -> DeviceRule:

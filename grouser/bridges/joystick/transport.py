@@ -5,6 +5,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +53,21 @@ class JoystickTransport:
 
     def __init__(self, mapping: BridgeMapping, folder: Path = INPUT_FOLDER, opener: Opener = open_device) -> None:
         self.folder, self.opener = folder, opener
-        self.rules: Mapping[str, DeviceRule] = mapping.interface
         self.messages: dict[str, list[tuple[str, float, tuple[JoystickField, ...]]]] = {}
         for message in mapping.incoming:
             places: list[Any] = [signal.place for signal in message.signals]
             places += [signal.enable.place for signal in message.signals if signal.enable is not None]
             fields = tuple(dict.fromkeys(places))
             self.messages.setdefault(message.address, []).append((message.name, message.period, fields))
+        self.rules: Mapping[str, DeviceRule] = {
+            name: replace(rule, used=self._used(name)) for name, rule in mapping.interface.items()
+        }
         self._thread: threading.Thread | None = None
         self._wake = -1
         self.found: dict[str, str] = dict.fromkeys(self.rules, "absent")
+
+    def _used(self, device: str) -> frozenset[str]:
+        return frozenset(one.name for _, _, fields in self.messages.get(device, []) for one in fields)
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -104,13 +110,17 @@ class _DeviceReader:
 
     def run(self) -> None:
         """Reads until it is closed; a failure goes to the sink."""
+        reason = "reading ended by an unforeseen error"  # which the thread reports itself
         try:
             self._find(event_files(self._folder))
             while self._turn():
                 pass
+            reason = ""
         except OSError as error:
-            self._sink.broken(f"{self._folder}: {error}", time.monotonic())
+            reason = str(error)
         finally:
+            if reason:
+                self._sink.broken(f"{self._folder}: {reason}", time.monotonic())
             for name in list(self._devices):
                 self._drop(name, GONE)
             self._watch.close()
@@ -162,6 +172,9 @@ class _DeviceReader:
                     continue
                 except OSError as error:
                     self._facts[name] = f"{file}: {error.strerror}"
+                    continue
+                except ValueError as error:  # what it says of itself cannot be read
+                    self._facts[name] = f"{file}: {error}"
                     continue
                 if device is not None:
                     self._take(name, device)

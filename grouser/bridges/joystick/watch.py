@@ -9,6 +9,8 @@ from pathlib import Path
 _NONBLOCK, _CLOEXEC = os.O_NONBLOCK, os.O_CLOEXEC
 # A new name, one that was moved in, and rights that udev gives a little later.
 _CREATED, _MOVED_IN, _RIGHTS = 0x100, 0x80, 0x4
+# The folder is watched no longer, because it was removed.
+_IGNORED = 0x8000
 _EVENT = struct.Struct("@iIII")  # watch, what happened, cookie, length of the name
 _LARGEST_READ = 65536
 
@@ -38,14 +40,20 @@ class FolderWatch:
             raise OSError(number, os.strerror(number), str(folder))
 
     def news(self) -> Iterator[str]:
-        """Yields the names of the files since the last call."""
+        """Yields the names of the files since the last call.
+
+        Raises:
+            OSError: the folder was removed.
+        """
         try:
             data = os.read(self.descriptor, _LARGEST_READ)
         except BlockingIOError:
             return
         place = 0
         while place < len(data):
-            length = _EVENT.unpack_from(data, place)[3]
+            _, happened, _, length = _EVENT.unpack_from(data, place)
+            if happened & _IGNORED:
+                raise OSError("the folder was removed")
             place += _EVENT.size
             yield os.fsdecode(data[place : place + length].rstrip(b"\0"))
             place += length
