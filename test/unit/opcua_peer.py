@@ -56,13 +56,13 @@ class Session:
     async def _write(self, nodes, variants):
         return [status.name for status in await self.client.write_values(nodes, variants)]
 
-    def write_bad(self, values, bad):
-        """As `write`, and one of the values with a bad status."""
+    def write_bad(self, values, bad, status):
+        """As `write`, and one of the values with another status."""
         nodes = [self.node(name).nodeid for name in values]
         found = [
             ua.DataValue(
                 ua.Variant(value, ua.VariantType[kind]),
-                ua.StatusCode(ua.StatusCodes.BadSensorFailure if name == bad else ua.StatusCodes.Good),
+                ua.StatusCode(getattr(ua.StatusCodes, status if name == bad else "Good")),
             )
             for name, (kind, value) in values.items()
         ]

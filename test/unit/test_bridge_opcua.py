@@ -141,8 +141,9 @@ def test_wrong_values_are_refused_with_the_whole_request(served, peer, changed, 
     assert served.sink.values("turn") == []
 
 
-def test_a_bad_status_is_an_error_of_its_field(served, peer):
-    assert peer.ask("write_bad", arm(41), "arm.b") == ["Good"] * 3
+@pytest.mark.parametrize("status", ["BadSensorFailure", "UncertainLastUsableValue"])
+def test_a_bad_status_is_an_error_of_its_field(served, peer, status):
+    assert peer.ask("write_bad", arm(41), "arm.b", status) == ["Good"] * 3
     (received,) = served.sink.received
     assert received.errors == {"b"}
     assert dict(received.values) == {"a": 0.5}
