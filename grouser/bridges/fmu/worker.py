@@ -26,7 +26,7 @@ def _is_true(value: float) -> bool:
 
 
 # Of each type the functions that set and get it, of FMI 2 and of FMI 3, and the type that they take.
-_ACCESS = {
+_ACCESS: dict[int, dict[str, tuple[str, Callable[[float], float]]]] = {
     2: {"Float64": ("Real", float), "Int32": ("Integer", round), "Boolean": ("Boolean", _is_true)},
     3: {
         "Float64": ("Float64", float),
