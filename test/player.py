@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 from patience import DEADLINE, wait_until
 
 PLAYERS = Path(__file__).resolve().parent / "players"
+_REPETITION = 1.25  # [s]: after which J1939 repeats a request
 
 
 class Player:
@@ -51,6 +53,26 @@ class Player:
 
         wait_until(is_there, f"the player writes {beginning}")
         return found[0]
+
+    def ask(self, frame: str, beginning: str) -> str:
+        """Sends a request until it is answered, as a bus that is busy may lose either; returns the answer.
+
+        Args:
+            frame: the request.
+            beginning: of the answer.
+        """
+        mark, asked = len(self.lines), 0.0
+
+        def is_answered() -> bool:
+            nonlocal asked
+            assert self._process.poll() is None, "the player has ended"
+            if time.monotonic() > asked + _REPETITION:
+                asked = time.monotonic()
+                self.tell(raw=frame)
+            return any(line.startswith(beginning) for line in self.lines[mark:])
+
+        wait_until(is_answered, f"an answer to {frame}")
+        return next(line for line in self.lines[mark:] if line.startswith(beginning))
 
     def end(self) -> None:
         """Ends the process."""

@@ -181,9 +181,8 @@ class OperatorNode(Node):
             return commands.valves
         arm, wanted = self._arm, commands.tip
         if any(wanted) and (arm is None or self._now() - arm.time > _STALE):
-            self._warn(
-                f"{topics.JOINT_STATES} is silent or lacks finite values of {', '.join(self._tip.joints)}: the tip stands"
-            )
+            lacking = ", ".join(self._tip.joints)
+            self._warn(f"{topics.JOINT_STATES} is silent or lacks finite values of {lacking}: the tip stands")
             arm = None
         moved = self._tip.neutral() if arm is None else self._tip.commands(wanted, arm, self._period)
         return add_commands(commands.valves, moved)

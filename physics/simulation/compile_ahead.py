@@ -36,6 +36,7 @@ from grouser.physics.multibody.kinematics import make_kinematics, update_kinemat
 from grouser.physics.multibody.spans import span_all
 from grouser.physics.sensors.ray_caster import arguments_of_a_cast, cast_rays
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
+from grouser.physics.tracks.shoes import AREA, place_pads
 
 # Time that a kernel takes to compile, with all that it calls, on a computer of 2025 [s]; the others take less than one.
 _COSTS = {
@@ -134,6 +135,8 @@ def _other_jobs(context: Packed, kinematics: Packed) -> Iterator[Job]:
     if len(system.loops.axis):
         motion = Packed(make_loop_motion(system.loops, len(state.v)))
         yield _job(place_loops, model, system.loops, state.q, kinematics, motion)
+    if len(system.tracks.body):
+        yield _job(place_pads, system.tracks, 0, 0.0, np.zeros((1, AREA + 1)))
     if len(system.hydraulics.geometry.barrel_body):
         yield _job(cylinder_length, system.hydraulics.geometry, kinematics, 0, work.hydraulics.direction[0])
 

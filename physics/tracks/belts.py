@@ -145,7 +145,7 @@ class TrackWorkspace(NamedTuple):
         jacobian, pushed: (rows, coordinates).
         entry: coordinates that move a track, (coordinates,).
         axes: unit vectors of the world, (3, 3).
-        shear: state of the pads of a track at the end of the step, (most pads, 2).
+        shear: state of the pads of a track at the end of the step, (most pads, 3).
         figure: measurements of the last step, (tracks, FIGURES).
     """
 
@@ -255,7 +255,7 @@ def make_track_workspace(tracks: Tracks, coordinates: int) -> TrackWorkspace:
         pushed=np.zeros((rows, coordinates)),
         entry=np.zeros(coordinates, dtype=np.int64),
         axes=np.eye(3),
-        shear=np.zeros((most, 2)),
+        shear=np.zeros((most, 3)),
         figure=np.zeros((count, len(FIGURES))),
     )
 

@@ -125,7 +125,7 @@ def _drag(tracks: Tracks, t, soils: Soils, n, gravity, pressure, lead, stored, u
         gravity: [m/s2].
         pressure: [Pa].
         lead: the time [s].
-        stored: shear state of the pad, (2,).
+        stored: shear state of the pad, (3,).
         ux, uy, uz, speed: velocity and its size [m/s].
         work: with the pad.
 
@@ -194,7 +194,7 @@ def measure_pad_forces(
         soils: of the ground.
         gravity: [m/s2].
         step: h [s].
-        shear: state of the pads of all tracks, (pads, 2).
+        shear: state of the pads of all tracks, (pads, 3).
         soil: with the cells.
         work: with the listed pads; `wrench` and `slope` are filled.
     """
@@ -267,7 +267,7 @@ def commit_pads(
         origin: of the kinematics [m].
         gravity: [m/s2].
         step: h [s].
-        shear: state of the pads of all tracks, changed, (pads, 2).
+        shear: state of the pads of all tracks, changed, (pads, 3).
         soil: with the cells, changed.
         work: with the listed pads and `end_motion`, and in `wrench` the force that acted in the step, which stays;
             `figure` is filled.
@@ -303,6 +303,7 @@ def commit_pads(
         )
         s, c = shear[first + pad, 0], shear[first + pad, 1]
         fresh[pad, 0], fresh[pad, 1] = advance_shear(s, c, step / modulus, va, vb, speed)
+        fresh[pad, 2] += touch[LENGTH, n]
         nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
         lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
         px, py, pz = area * pressure * nx, area * pressure * ny, area * pressure * nz
@@ -321,9 +322,13 @@ def commit_pads(
             taken += pulled
         figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
         figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
-    # pads that do not touch have no shear
+    # pads that do not touch have no shear; ground that comes under the rest of a shoe has none: the pad has the mean
     for pad in range(pads):
-        shear[first + pad, 0], shear[first + pad, 1] = fresh[pad, 0], fresh[pad, 1]
+        before, length = shear[first + pad, 2], fresh[pad, 2]
+        new = 1.0 - before / length if length > before else 0.0
+        shear[first + pad, 0] = fresh[pad, 0] - new * shear[first + pad, 0]
+        shear[first + pad, 1] = fresh[pad, 1] - new * shear[first + pad, 1]
+        shear[first + pad, 2] = length
     figure[TOUCHING] = touching / (shoe_length(tracks, work.path, t) * tracks.width[t])
     # sums of the force that acted; the pads share it as the law says at the end of the step
     figure[NORMAL] = abs(wrench[0] * frame[2, 0] + wrench[1] * frame[2, 1] + wrench[2] * frame[2, 2])

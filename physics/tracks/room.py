@@ -17,7 +17,7 @@ class State(NamedTuple):
     """State of the tracks.
 
     Attributes:
-        shear: of the ground under each pad, along the world's x and y, (pads, 2) [-].
+        shear: of the ground under each pad, along the world's x and y [-], and length that touches [m], (pads, 3).
         work: of the ground on each track [J], (tracks,).
         belt: work of each belt's tension on sprung wheels [J], (tracks,).
         travel: way of each belt over its wheels beyond that by its sprocket [m], (tracks,).
@@ -40,7 +40,7 @@ LABELS: Any = State(shear=PAD, work=ANEW, belt=ANEW, travel=TRACK, loose=TRACK, 
 def make_state(tracks: Tracks) -> State:
     """Tracks that have not moved."""
     count = len(tracks.body)
-    return State(np.zeros((int(tracks.pad_start[-1]), 2)), *(np.zeros(count) for _ in State._fields[1:]))
+    return State(np.zeros((int(tracks.pad_start[-1]), 3)), *(np.zeros(count) for _ in State._fields[1:]))
 
 
 def acts(tracks: Tracks) -> bool:

@@ -99,8 +99,7 @@ def test_faults_of_a_stick_are_told(sticks):
 
 
 def test_the_bridge_is_a_node_of_its_own(sticks):
-    sticks.player.tell(raw="18EAFF33#00EE00")  # a request for all claims
-    sticks.player.wait_for("18EEFF80#0100E0FF000000B0")
+    sticks.player.ask("18EAFF33#00EE00", "18EEFF80#0100E0FF000000B0")  # a request for all claims
     angles = {"boom": 10.0, "stick": -20.0, "bucket": 30.0, "swing": 0.0}
     sticks.plant.measured = {f"joint/{name}/position": math.radians(angle) for name, angle in angles.items()}
     wait_until(lambda: any(line.startswith("18FF1080#9065") for line in sticks.player.lines), "the angles are said")
@@ -111,11 +110,8 @@ def test_the_bridge_is_a_node_of_its_own(sticks):
     mark = len(sticks.player.lines)
     sticks.plant.measured["joint/boom/position"] = math.nan
     sticks.player.wait_for("18FF1080#00FE", mark)  # an error code, not an old angle
-    sticks.player.tell(raw="18EA8033#D6FD00")  # a request for what it has not: refused
-    sticks.player.wait_for("18E8FF80#01FFFFFF33D6FD00")
-    mark = len(sticks.player.lines)
-    sticks.player.tell(raw="18EA8033#CAFE00")
-    sticks.player.wait_for("18FECA80#00FF00000000FFFF", mark)
+    sticks.player.ask("18EA8033#D6FD00", "18E8FF80#01FFFFFF33D6FD00")  # a request for what it has not: refused
+    sticks.player.ask("18EA8033#CAFE00", "18FECA80#00FF00000000FFFF")
 
 
 def test_the_bridge_gives_up_its_address_to_a_lower_name(sticks):
