@@ -21,7 +21,8 @@ class Transport(Protocol):
 
     Between `open` and `close` it hands what it receives to its sink from threads of its own. A failure there goes to
     `Sink.broken`; it never ends silently. It may have a property `facts`, a mapping of words for diagnostics,
-    and an attribute `tamper`, a function by which the bytes of every message go before they are decoded.
+    an attribute `tamper`, a function by which the bytes of every message go before they are decoded, and a method
+    `cancel`, called from another thread, after which an `open` that takes long fails, as do all later ones.
     """
 
     def open(self, sink: Sink) -> None:
@@ -124,6 +125,7 @@ class KeptOpen:
     def stop(self) -> None:
         """Closes it; returns when it is closed."""
         self.end(CLOSED)
+        getattr(self._transport, "cancel", lambda: None)()
         self._thread.join()
 
     def send(self, message: str, values: Mapping[str, float]) -> bool:

@@ -5,6 +5,7 @@ Arguments: port; optionally directory, name of the certificate, user, password.
 
 import asyncio
 import sys
+from pathlib import Path
 
 from asyncua import Client, ua
 from asyncua.crypto.security_policies import SecurityPolicyBasic256Sha256
@@ -55,13 +56,13 @@ class Session:
     async def _write(self, nodes, variants):
         return [status.name for status in await self.client.write_values(nodes, variants)]
 
-    def write_bad(self, values, bad):
-        """As `write`, and one of the values with a bad status."""
+    def write_bad(self, values, bad, status):
+        """As `write`, and one of the values with another status."""
         nodes = [self.node(name).nodeid for name in values]
         found = [
             ua.DataValue(
                 ua.Variant(value, ua.VariantType[kind]),
-                ua.StatusCode(ua.StatusCodes.BadSensorFailure if name == bad else ua.StatusCodes.Good),
+                ua.StatusCode(getattr(ua.StatusCodes, status if name == bad else "Good")),
             )
             for name, (kind, value) in values.items()
         ]
@@ -95,6 +96,19 @@ class Session:
 
         return self.run(begin())
 
+    def connect_naming(self, file):
+        """Connects, and names the certificate of a file for the session, or none, in place of its own."""
+        create = self.client.uaclient.create_session
+
+        async def create_session(parameters):
+            parameters.ClientCertificate = Path(file).read_bytes() if file else b""
+            return await create(parameters)
+
+        self.client.uaclient.create_session = create_session
+        answer = self.run(self.client.connect())
+        self.client.uaclient.create_session = create
+        return answer
+
     def heard(self):
         self.run(asyncio.sleep(0.05))
         return self.subscriber.values
@@ -105,7 +119,7 @@ def main():
     port, *security = sys.argv[1:]
     client = loop.run_until_complete(make_client(int(port), *security))
     session = Session(loop, client)
-    names = ("write", "write_bad", "read", "browse", "describe", "subscribe", "heard")
+    names = ("write", "write_bad", "read", "browse", "describe", "subscribe", "heard", "connect_naming")
     answer_requests({"connect": lambda: session.run(client.connect()), **{one: getattr(session, one) for one in names}})
 
 

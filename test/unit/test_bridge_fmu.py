@@ -2,11 +2,14 @@
 
 import math
 import os
+import re
 import signal
+import threading
 import zipfile
 from pathlib import Path
 
 import pytest
+from patience import DEADLINE, wait_until
 from plc_peers import RememberingSink, load_mapping, opened
 
 from grouser import experiments
@@ -14,10 +17,11 @@ from grouser.bridges.fmu.build import build_fmu, build_pressure_limiter
 from grouser.bridges.fmu.description import read_description
 from grouser.bridges.fmu.process import FmuDiscardedError, FmuFailedError, FmuProcess
 from grouser.bridges.protocols import transport_of
+from grouser.bridges.transport import KeptOpen
 from grouser.physics.base.errors import MachineError, ParameterError
 
 TROUBLED = Path(__file__).with_name("fmu_scripts") / "troubled_fmi2.py"
-DISCARD, FAIL, NOT_A_NUMBER, SLEEP, CRASH, EXIT, TOO_LARGE = range(1, 8)
+DISCARD, FAIL, NOT_A_NUMBER, SLEEP, CRASH, EXIT, TOO_LARGE, SLEEP_AT_START, CHILD = range(1, 10)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +92,80 @@ def test_a_discarded_step_can_be_followed_by_others(troubled):
         assert process.step(0.0, 0.1, (0.25, 0.0)) == (0.25,)
     finally:
         process.close()
+
+
+def test_inputs_are_rounded_to_integers_and_booleans(troubled):
+    process = FmuProcess(read_description(troubled), ("number", "is_wished"), ("seen", "is_seen"), {}, 60.0)
+    try:
+        for number, (wished, seen) in enumerate(
+            [((0.3 / 0.1, 0.4), (3.0, 0.0)), ((-1.9999999, 0.9), (-2.0, 1.0)), ((1.2, 1.0), (1.0, 1.0))]
+        ):
+            assert process.step(0.1 * number, 0.1, wished) == seen
+    finally:
+        process.close()
+
+
+def test_the_end_is_told_to_the_fmu_and_its_children_end_with_it(troubled, tmp_path, monkeypatch):
+    monkeypatch.setenv("TROUBLED_ENDED", str(tmp_path / "ended"))
+    process = started(troubled, outputs=("count",), trouble=CHILD)
+    (child,) = process.step(0.0, 0.1, (0.5, 0.0))
+    assert _is_running(int(child))
+    process.close()
+    assert (tmp_path / "ended").exists()
+    wait_until(lambda: not _is_running(int(child)), "the end of the child")
+    assert not Path(process._folder).exists()
+
+
+def test_a_start_that_takes_too_long(troubled):
+    with pytest.raises(FmuFailedError, match="loading it took longer than 3 s"):
+        FmuProcess(read_description(troubled), (), (), {"trouble": SLEEP_AT_START}, 1.0, start_deadline=3.0)
+
+
+def test_a_start_can_be_cancelled(troubled, tmp_path):
+    text = mapping_text(troubled, f"{{trouble: {SLEEP_AT_START}}}").replace("deadline: 10", "start_deadline: 600")
+    kept = KeptOpen(transport_of(load_mapping(tmp_path, text)), RememberingSink())
+    kept.start()
+    ended = threading.Thread(target=kept.stop, daemon=True)
+    ended.start()
+    ended.join(DEADLINE)
+    assert not ended.is_alive()
+
+
+def test_an_fmu_without_a_library_for_this_platform(limiters, tmp_path):
+    bare = tmp_path / "bare.fmu"
+    with zipfile.ZipFile(limiters[2]) as whole, zipfile.ZipFile(bare, "w") as left:
+        for name in whole.namelist():
+            if not name.startswith("binaries/"):
+                left.writestr(name, whole.read(name))
+    with pytest.raises(FmuFailedError, match="no library for this platform"):
+        started(bare)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "read"),
+    [("{is_loud: true}", {"is_loud": 1.0}), ("{is_loud: 0, trouble: 2.0}", {"is_loud": 0.0, "trouble": 2.0})],
+)
+def test_parameters_are_read_by_type(troubled, tmp_path, parameters, read):
+    assert load_mapping(tmp_path, mapping_text(troubled, parameters)).interface.parameters == read
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [("{trouble: 2.7}", "2.7 is not a whole number"), ("{is_loud: 0.5}", "neither true nor false")],
+)
+def test_parameters_of_another_type_are_refused(troubled, tmp_path, parameters, problem):
+    with pytest.raises(MachineError, match=problem):
+        load_mapping(tmp_path, mapping_text(troubled, parameters))
+
+
+def test_the_mapping_of_the_documentation(limiters, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "bridges_fmi.md").read_text()
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert limiters[2].name in text
+    (tmp_path / limiters[2].name).write_bytes(limiters[2].read_bytes())
+    mapping = load_mapping(tmp_path, text)
+    inputs = {signal.field for message in mapping.outgoing for signal in message.signals}
+    assert inputs == {one.name for one in read_description(limiters[2]).variables.values() if one.causality == "input"}
 
 
 def _is_running(pid):

@@ -9,12 +9,12 @@ import time
 import tty
 
 import pytest
-from patience import DEADLINE
+from patience import DEADLINE, wait_until
 from plc_peers import Peer, RememberingSink, free_port, load_mapping, opened
 
 from grouser.bridges.plc.modbus_server import CONNECTIONS_MAX
 from grouser.bridges.protocols import transport_of
-from grouser.bridges.transport import TransportError
+from grouser.bridges.transport import KeptOpen, TransportError
 from grouser.physics.base.errors import MachineError
 
 SERVER = """
@@ -254,6 +254,35 @@ def test_rtu_over_a_serial_line(tmp_path):
                 peer.ask("write", 100, [1, 500, 0, 0x3F00])
                 assert peer.ask("input", 304, 1) == [1]
     assert sink.values("arm") == [{"101": 500, "102": 0.5}]
+
+
+def test_a_serial_device_that_is_unplugged_is_told_and_found_again(tmp_path):
+    device = tmp_path / "device"
+    sink, states = RememberingSink(), []
+
+    def plug():
+        controller, line = os.openpty()
+        tty.setraw(line)
+        device.unlink(missing_ok=True)
+        device.symlink_to(os.ttyname(line))
+        os.close(line)
+        return controller
+
+    controller = plug()
+    mapping = load_mapping(tmp_path, SERVER.format(line=f"link: rtu, device: {device}, parity: none"))
+    kept = KeptOpen(transport_of(mapping), sink, states.append)
+    kept.start()
+    try:
+        wait_until(lambda: kept.state.is_open, "the line")
+        os.close(controller)
+        sink.wait_for(lambda one: one.losses, "the loss")
+        assert f"{device} was lost" in sink.losses[0]
+        controller = plug()
+        wait_until(lambda: kept.state.is_open and kept.state.openings == 2, "the line again")
+    finally:
+        kept.stop()
+        os.close(controller)
+    assert len(sink.losses) == 1
 
 
 class _line:  # noqa: N801 - used as a function

@@ -7,12 +7,21 @@ import struct
 import subprocess
 import sys
 from types import SimpleNamespace
+from urllib.parse import urlparse
 
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 from patience import wait_until
 from plc_peers import Peer, RememberingSink, free_port, load_mapping, opened
 
-from grouser.bridges.plc.credentials import add_user, is_password, make_certificate, read_users
+from grouser.bridges.plc.credentials import add_user, hash_password, is_password, make_certificate, read_users
+from grouser.bridges.plc.opcua_access import Users
+from grouser.bridges.plc.opcua_listener import GuardedServer
 from grouser.bridges.protocols import transport_of
 from grouser.bridges.transport import TransportError
 from grouser.physics.base.errors import MachineError, ParameterError
@@ -132,8 +141,9 @@ def test_wrong_values_are_refused_with_the_whole_request(served, peer, changed, 
     assert served.sink.values("turn") == []
 
 
-def test_a_bad_status_is_an_error_of_its_field(served, peer):
-    assert peer.ask("write_bad", arm(41), "arm.b") == ["Good"] * 3
+@pytest.mark.parametrize("status", ["BadSensorFailure", "UncertainLastUsableValue"])
+def test_a_bad_status_is_an_error_of_its_field(served, peer, status):
+    assert peer.ask("write_bad", arm(41), "arm.b", status) == ["Good"] * 3
     (received,) = served.sink.received
     assert received.errors == {"b"}
     assert dict(received.values) == {"a": 0.5}
@@ -247,6 +257,76 @@ def test_who_may_connect(secured, arguments, answer):
             assert one.ask("write", arm(1)) == ["Good"] * 3
             assert secured.sink.values("arm") == [{"a": 0.5, "b": 250.0}]
             assert one.ask("write", {"state.angle": ("Double", 1.0)}) == "BadUserAccessDenied"
+
+
+@pytest.mark.parametrize("file", ["", "plc.der"])
+def test_the_certificate_of_the_channel_counts_whatever_the_session_names(secured, file):
+    with Peer("opcua_peer.py", secured.port, secured.folder, "stranger", "plc", "a long password") as one:
+        assert one.ask("connect_naming", file and str(secured.folder / file)) == "BadUserAccessDenied"
+
+
+def test_passwords_are_not_checked_for_a_while_after_a_wrong_one(monkeypatch):
+    now, checked = [0.0], []
+
+    def check(password, hashed):
+        checked.append(password)
+        return is_password(password, hashed)
+
+    monkeypatch.setattr("grouser.bridges.plc.opcua_access.is_password", check)
+    users = Users({"plc": hash_password("a long password"), "panel": hash_password("p")}, None, lambda: now[0])
+
+    def is_let_in(name, password, certificate):
+        return users.get_user(None, name, password, certificate) is not None
+
+    assert is_let_in("plc", "a long password", b"its own")
+    assert not any(is_let_in("plc", f"guess {n}", b"%d" % n) for n in range(100))
+    assert not is_let_in("plc", "a long password", b"another")
+    assert not any(is_let_in(f"somebody {n}", "", b"") for n in range(100))
+    assert checked == ["a long password", "guess 0", ""]
+    assert is_let_in("plc", "a long password", b"its own")
+    assert is_let_in("panel", "p", b"another")
+    now[0] += 1.0
+    assert is_let_in("plc", "a long password", b"another")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (
+            lambda folder: (folder / "trusted" / "plc.pem").write_bytes((folder / "plc.pem").read_bytes()),
+            "plc.pem is no",
+        ),
+        (lambda folder: _encrypt(folder / "plc.pem"), "has a password"),
+    ],
+)
+def test_files_of_security_that_cannot_be_used(tmp_path, spoil, problem):
+    (tmp_path / "trusted").mkdir()
+    make_certificate("plc", tmp_path)
+    add_user("plc", "a long password", tmp_path / "users.yaml")
+    spoil(tmp_path)
+    more = ", security: {certificate: plc.der, private_key: plc.pem, users: users.yaml, trusted: trusted}"
+    with pytest.raises(TransportError, match=problem):
+        transport_of(load_mapping(tmp_path, SERVER.format(port=free_port(), more=more))).open(RememberingSink())
+
+
+def _encrypt(file):
+    key = load_pem_private_key(file.read_bytes(), None)
+    file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret")))
+
+
+def test_a_port_that_is_taken_costs_no_address_space(tmp_path, monkeypatch):
+    monkeypatch.setattr(GuardedServer, "init", lambda server: pytest.fail("an address space is made"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        text = SERVER.format(port=taken.getsockname()[1], more="")
+        with pytest.raises(TransportError, match="in use"):
+            transport_of(load_mapping(tmp_path, text)).open(RememberingSink())
+
+
+@pytest.mark.parametrize("host", ["::1", "[::1]"])
+def test_a_host_of_ipv6(tmp_path, host):
+    interface = load_mapping(tmp_path, SERVER.format(port=4840, more=f", host: '{host}'")).interface
+    assert interface.url == "opc.tcp://[::1]:4840/grouser"
+    assert urlparse(interface.url).hostname == interface.line.host == "::1"
 
 
 def test_a_secure_client(secured):

@@ -6,6 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from fmpy.validation import validate_fmu
 from plc_peers import MACHINE
 
 import grouser
@@ -50,6 +51,7 @@ def test_a_mapping_names_the_variables(folder, version, capsys):
     assert "1 inputs, 2 outputs" in capsys.readouterr().out
     description = read_description(folder / "three_joints.fmu")
     assert description.version == int(version)
+    assert validate_fmu(str(folder / "three_joints.fmu")) == []
     machine = grouser.Simulation(
         grouser.load_machine(folder / "three_joints.urdf"),
         grouser.World(ground=None, gravity=(0.0, 0.0, 0.0)),
@@ -73,8 +75,11 @@ def test_a_mapping_names_the_variables(folder, version, capsys):
         fmu.close()
 
 
-def test_without_a_mapping_all_signals_are_variables(folder):
-    assert main(["fmu", "three_joints.urdf", "--world", "weightless", "--output", "out/three.fmu"]) == 0
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_without_a_mapping_all_signals_are_variables(folder, version):
+    arguments = ["--world", "weightless", "--output", "out/three.fmu", "--fmi", version]
+    assert main(["fmu", "three_joints.urdf", *arguments]) == 0
+    assert validate_fmu(str(folder / "out" / "three.fmu")) == []
     description = read_description(folder / "out" / "three.fmu")
     by_causality = {
         kind: [one.name for one in description.variables.values() if one.causality == kind]

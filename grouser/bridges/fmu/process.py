@@ -1,12 +1,18 @@
 """An FMU in a process of its own, stepped in lockstep."""
 
+import contextlib
 import json
 import math
+import os
+import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +20,8 @@ from grouser.bridges.fmu.description import FmuDescription
 from grouser.bridges.fmu.wire import LONGEST, READY, Status, pack_step, unpack_result
 
 START_LIMIT = 600.0  # [s]: longest wait for an FMU to load and initialize; a machine may have to be compiled
-_END_LIMIT = 1.0
+_END_LIMIT = 1.0  # [s]: to end and free the instance
+_CANCEL_PERIOD = 0.1  # [s] between looks whether a start is cancelled
 
 
 class FmuDiscardedError(Exception):
@@ -67,6 +74,8 @@ class FmuProcess:
         parameters: values before initialization, by name.
         deadline: longest wait for a step [s].
         start: time of the first step [s].
+        start_deadline: longest wait for it to be loaded and initialized [s].
+        cancelled: ends that wait when it is set.
 
     Raises:
         FmuFailedError: it could not be loaded and initialized.
@@ -80,6 +89,8 @@ class FmuProcess:
         parameters: Mapping[str, float],
         deadline: float,
         start: float = 0.0,
+        start_deadline: float = START_LIMIT,
+        cancelled: threading.Event | None = None,
     ):
         self._outputs = tuple(outputs)
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -91,8 +102,7 @@ class FmuProcess:
         theirs.close()
         self._folder = tempfile.mkdtemp(prefix="grouser_fmu_")
         work = make_work(description, inputs, outputs, parameters, self._folder, start)
-        self._connection.settimeout(START_LIMIT)
-        answer = self._exchange(json.dumps(work).encode(), "loading it")
+        answer = self._start(json.dumps(work).encode(), start_deadline, cancelled or threading.Event())
         if answer != READY:
             self.close()
             raise FmuFailedError(answer.decode(errors="replace"))
@@ -127,14 +137,28 @@ class FmuProcess:
         return outputs
 
     def close(self) -> None:
-        """Ends its process."""
+        """Lets it end and free its instance, then ends its process and what that has started."""
         self._connection.close()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_LIMIT)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._kill()
+        self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _start(self, work: bytes, deadline: float, cancelled: threading.Event) -> bytes:
+        """Hands over the work and returns the answer."""
+        end = time.monotonic() + deadline
+        self._connection.settimeout(_CANCEL_PERIOD)
+        try:
+            self._connection.send(work)
+            while not cancelled.is_set():
+                if select.select([self._connection], (), (), _CANCEL_PERIOD)[0]:
+                    return self._connection.recv(LONGEST) or b"its process ended during loading it"
+                if time.monotonic() > end:
+                    raise self._failure(f"loading it took longer than {deadline:g} s")
+        except OSError:
+            raise self._failure("its process ended during loading it") from None
+        raise self._failure("its start was cancelled")
 
     def _exchange(self, message: bytes, what: str) -> bytes:
         try:
@@ -150,6 +174,10 @@ class FmuProcess:
 
     def _failure(self, reason: str) -> FmuFailedError:
         """Ends the process at once; returns the error to raise."""
-        self._process.kill()
+        self._kill()
         self.close()
         return FmuFailedError(reason)
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it leads a group of its own
+            os.killpg(self._process.pid, signal.SIGKILL)

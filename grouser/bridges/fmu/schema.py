@@ -14,7 +14,9 @@ from grouser.physics.description.text.yaml_reader import Reader
 _CAUSALITY = {"in": "output", "out": "input"}  # what is in to the machine is an output of the FMU
 _PARAMETERS = ("parameter",)
 _DEADLINES = (0.001, 10.0)  # [s]
+_START_DEADLINES = (0.1, 600.0)  # [s]
 _ROUNDING = 1e-9
+_WHOLE = ("Int32", "Int64")
 
 
 @dataclass(frozen=True)
@@ -25,18 +27,20 @@ class FmuInterface:
         fmu: its description; None: the mapping names the variables of a machine that goes out as an FMU.
         parameters: values before initialization, by name.
         deadline: longest wait for a step [s of wall time].
+        start_deadline: longest wait for it to load and initialize [s of wall time].
     """
 
     fmu: FmuDescription | None
     parameters: Mapping[str, float]
     deadline: float
+    start_deadline: float
 
 
 def read_interface(reader: Reader, node: yaml.Node) -> FmuInterface:
     """Reads `interface`, and the description in the FMU that it names."""
-    nodes = reader.mapping(node, "interface", ("fmu", "parameters", "deadline"))
+    nodes = reader.mapping(node, "interface", ("fmu", "parameters", "deadline", "start_deadline"))
     if not nodes:
-        return FmuInterface(None, {}, 0.0)
+        return FmuInterface(None, {}, 0.0, 0.0)
     file = reader.required(nodes, "fmu", node, "interface")
     try:
         description = read_description(reader.path(file, "fmu"))
@@ -45,7 +49,12 @@ def read_interface(reader: Reader, node: yaml.Node) -> FmuInterface:
     entries = reader.entries(nodes["parameters"], "parameters") if "parameters" in nodes else []
     parameters = {name: _read_parameter(reader, description, name, value) for name, value in entries}
     deadline = reader.number(nodes["deadline"], "deadline", *_DEADLINES) if "deadline" in nodes else 0.1
-    return FmuInterface(description, parameters, deadline)
+    start = (
+        reader.number(nodes["start_deadline"], "start_deadline", *_START_DEADLINES)
+        if "start_deadline" in nodes
+        else 30.0
+    )
+    return FmuInterface(description, parameters, deadline, start)
 
 
 def read_address(reader: Reader, node: yaml.Node, direction: Direction, interface: FmuInterface) -> None:
@@ -104,5 +113,12 @@ def _read_parameter(reader: Reader, description: FmuDescription, name: str, node
     valid = [one.name for one in description.variables.values() if one.causality in _PARAMETERS]
     if name not in valid:
         raise reader.error(node, "parameters", f"the FMU has no parameter {shortened(name)}", closest(name, valid))
-    limits = description.variables[name].limits
-    return reader.number(node, name) if limits is None else reader.number(node, name, *limits)
+    variable = description.variables[name]
+    if variable.type == "Boolean" and reader.text(node, name) not in ("0", "1"):
+        return float(reader.boolean(node, name))
+    if variable.limits is None:
+        return reader.number(node, name)
+    value = reader.number(node, name, *variable.limits)
+    if variable.type in _WHOLE and value != round(value):
+        raise reader.error(node, name, f"{value:g} is not a whole number", f"the parameter is of type {variable.type}")
+    return value

@@ -31,6 +31,7 @@ class FmuTransport:
         self._attention = threading.Condition()
         self._waiting: list[float] | None = None
         self._ending = False
+        self._cancelled = threading.Event()
         self._process: FmuProcess | None = None
         self._thread: threading.Thread | None = None
 
@@ -38,12 +39,24 @@ class FmuTransport:
         """See `Transport`: loads and initializes the FMU."""
         interface = self._interface
         try:
-            process = FmuProcess(self._fmu, self._inputs, self._outputs, interface.parameters, interface.deadline)
+            process = FmuProcess(
+                self._fmu,
+                self._inputs,
+                self._outputs,
+                interface.parameters,
+                interface.deadline,
+                start_deadline=interface.start_deadline,
+                cancelled=self._cancelled,
+            )
         except FmuFailedError as error:
             raise TransportError(f"FMU {self._fmu.file.name}: {error}") from None
         self._process, self._waiting, self._ending = process, None, False
         self._thread = threading.Thread(target=self._run, args=(process, sink), name="fmu", daemon=True)
         self._thread.start()
+
+    def cancel(self) -> None:
+        """See `Transport`."""
+        self._cancelled.set()
 
     def close(self) -> None:
         """See `Transport`."""

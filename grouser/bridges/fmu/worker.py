@@ -7,9 +7,10 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from fmpy import extract
+from fmpy import extract, platform, platform_tuple
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Slave
 from fmpy.fmi3 import FMU3Slave
@@ -18,15 +19,21 @@ from grouser.bridges.fmu.wire import LONGEST, READY, Status, pack_result, unpack
 
 _DISCARD = 2  # status of FMI 2 and 3
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+def _is_true(value: float) -> bool:
+    return round(value) != 0
+
+
 # Of each type the functions that set and get it, of FMI 2 and of FMI 3, and the type that they take.
-_ACCESS = {
-    2: {"Float64": ("Real", float), "Int32": ("Integer", int), "Boolean": ("Boolean", bool)},
+_ACCESS: dict[int, dict[str, tuple[str, Callable[[float], float]]]] = {
+    2: {"Float64": ("Real", float), "Int32": ("Integer", round), "Boolean": ("Boolean", _is_true)},
     3: {
         "Float64": ("Float64", float),
         "Float32": ("Float32", float),
-        "Int32": ("Int32", int),
-        "Int64": ("Int64", int),
-        "Boolean": ("Boolean", bool),
+        "Int32": ("Int32", round),
+        "Int64": ("Int64", round),
+        "Boolean": ("Boolean", _is_true),
     },
 }
 
@@ -110,15 +117,27 @@ class Fmu:
         except FMICallException as error:
             return (Status.DISCARDED if error.status == _DISCARD else Status.FAILED), []
 
+    def close(self) -> None:
+        """Ends the simulation and frees the instance."""
+        self._fmu.terminate()
+        self._fmu.freeInstance()
 
-def serve(connection: socket.socket, work: Mapping[str, Any]) -> None:
+
+def serve(connection: socket.socket, fmu: Fmu, work: Mapping[str, Any]) -> None:
     """Steps an FMU until the bridge closes its end."""
-    fmu = Fmu(work)
-    connection.send(READY)
     inputs, nothing = len(work["inputs"]), [0.0] * len(work["outputs"])
     while message := connection.recv(LONGEST):
         status, outputs = fmu.step(*unpack_step(message, inputs))
         connection.send(pack_result(status, outputs or nothing))
+
+
+def _require_library(folder: Path) -> None:
+    platforms = sorted(found.name for found in folder.glob("binaries/*") if any(found.iterdir()))
+    valid = (platform, platform_tuple)
+    if not any(name in platforms for name in valid):
+        raise ValueError(
+            f"no library for this platform ({' or '.join(valid)}), only for {', '.join(platforms) or 'none'}"
+        )
 
 
 def main() -> None:
@@ -127,11 +146,16 @@ def main() -> None:
     connection = socket.socket(fileno=int(sys.argv[1]))
     work = json.loads(connection.recv(LONGEST))
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what an FMU prints
-    extract(work["file"], work["folder"])
     try:
-        serve(connection, work)
-    except FMICallException as error:
-        connection.send(str(error).encode()[: LONGEST // 2])
+        extract(work["file"], work["folder"])
+        _require_library(Path(work["folder"]))
+        fmu = Fmu(work)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the bridge tells it
+        connection.send((str(error) or type(error).__name__).encode()[: LONGEST // 2])
+        return
+    connection.send(READY)
+    serve(connection, fmu, work)
+    fmu.close()
 
 
 if __name__ == "__main__":

@@ -75,6 +75,24 @@ def is_password(password: str, hashed: str) -> bool:
     return hmac.compare_digest(_digest(password, base64.b64decode(salt)), base64.b64decode(digest))
 
 
+def require_plain_key(path: Path) -> None:
+    """Refuses a file that is no private key, or one under a password.
+
+    Raises:
+        ValueError: names the file and the remedy.
+    """
+    from cryptography.hazmat.primitives.serialization import load_der_private_key, load_pem_private_key
+
+    content = path.read_bytes()
+    load = load_pem_private_key if content.startswith(b"-----") else load_der_private_key
+    try:
+        load(content, None)
+    except TypeError:
+        raise ValueError(f"the private key {path} has a password; write it without one, readable by you only") from None
+    except ValueError:
+        raise ValueError(f"{path} is no private key") from None
+
+
 def add_user(name: str, password: str, path: Path) -> None:
     """Writes a user into a file of users; one of the same name gets the new password.
 

@@ -8,7 +8,7 @@ import asyncio
 import math
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pymodbus import FramerType
 from pymodbus.constants import ExcCodes
@@ -100,6 +100,7 @@ class ModbusServer:
         line = self._interface.line
         if isinstance(line, SerialLine):
             self._server = _SerialServer(
+                self._lost,
                 [device],
                 framer=FramerType.RTU,
                 port=line.device,
@@ -151,6 +152,10 @@ class ModbusServer:
             return "not a number"
         return "" if self._heartbeats.changed(block.name, block.decode_heartbeat(words)) else "heartbeat stands still"
 
+    def _lost(self, reason: object) -> None:
+        assert self._sink is not None
+        self._sink.broken(f"the serial line {self._place()} was lost: {reason}", time.monotonic())
+
     def _receive(self, received: Received) -> None:
         assert self._sink is not None  # set before the server begins
         self._sink.receive(received)
@@ -178,6 +183,8 @@ class _Connection(ServerRequestHandler):
         super().callback_disconnected(exc)
         if self._idle is not None:
             self._idle.cancel()
+        if self._is_serial and not self.server.serving.done():
+            self.server.lost(exc or "its device is gone")
 
     def callback_data(self, data: bytes, addr=None) -> int:
         if self._is_serial:
@@ -221,5 +228,11 @@ class _TcpServer(ModbusTcpServer):
 
 
 class _SerialServer(ModbusSerialServer):
+    """A server on a line that calls `lost` with the reason when its device is gone."""
+
+    def __init__(self, lost: Callable[[object], None], devices: list[SimDevice], **line):
+        super().__init__(devices, **line)
+        self.lost = lost
+
     def callback_new_connection(self):
         return _Connection(self, is_serial=True)

@@ -19,7 +19,7 @@ class Endpoint:
 
     Attributes:
         role: of this side.
-        host: name or address.
+        host: name or address, of IPv6 without brackets.
         port: of TCP.
     """
 
@@ -46,7 +46,7 @@ def read_endpoint(reader: Reader, nodes: dict[str, yaml.Node], node: yaml.Node, 
         MachineError: a host that is not loopback without `open: true`.
     """
     role = read_role(reader, nodes, node)
-    host = reader.text(nodes["host"], "host") if "host" in nodes else LOOPBACK
+    host = reader.text(nodes["host"], "host").strip("[]") if "host" in nodes else LOOPBACK
     opened = "open" in nodes and reader.boolean(nodes["open"], "open")
     require_local(reader, nodes.get("host", node), host, opened)
     return Endpoint(role, host, whole_number(reader, nodes["port"], "port", 1, 65535) if "port" in nodes else port)

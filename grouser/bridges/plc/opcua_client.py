@@ -10,6 +10,7 @@ from asyncua.crypto.security_policies import SecurityPolicyBasic256Sha256
 
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping
 from grouser.bridges.messages import Received, Sink
+from grouser.bridges.plc.credentials import require_plain_key
 from grouser.bridges.plc.event_loop import EventLoopThread
 from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.node_types import NodeField
@@ -87,6 +88,7 @@ class OpcuaClient:
         security = self._interface.security
         if security is not None:
             assert security.password_file is not None  # required by the schema
+            require_plain_key(security.private_key)
             client.application_uri = uri_of(security.certificate.read_bytes())
             client.set_user(security.user)
             client.set_password(security.password_file.read_text().rstrip("\n"))

@@ -1,5 +1,7 @@
 """Connections of an OPC UA server that nobody can use up: broken frames, unread answers and silence end them."""
 
+import asyncio
+
 from asyncua import Server
 from asyncua.common.connection import TransportLimits
 from asyncua.server.binary_server_asyncio import BinaryServer, OPCUAProtocol
@@ -52,6 +54,17 @@ class GuardedServer(Server):
             await self.iserver.stop()
             raise
         self.bserver = listener
+
+
+async def require_free(host: str, port: int) -> None:
+    """Binds a port for a moment: the address space costs seconds, so nobody should make one for a port that is taken.
+
+    Raises:
+        OSError: it cannot be bound.
+    """
+    listener = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port)
+    listener.close()
+    await listener.wait_closed()
 
 
 def _is_broken(buffer: bytes) -> bool:

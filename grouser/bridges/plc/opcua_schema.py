@@ -59,7 +59,8 @@ class OpcuaInterface:
     @property
     def url(self) -> str:
         """Address of the server."""
-        return f"opc.tcp://{self.line.host}:{self.line.port}/{self.path}"
+        host = f"[{self.line.host}]" if ":" in self.line.host else self.line.host
+        return f"opc.tcp://{host}:{self.line.port}/{self.path}"
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,15 @@ from pathlib import Path
 from asyncua import ua
 from asyncua.common.callback import CallbackType, ServerItemCallback
 from asyncua.common.utils import ServiceError
-from asyncua.crypto.permission_rules import User, UserRole
-from asyncua.server.user_managers import UserManager
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
 
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping, SignalMapping
 from grouser.bridges.messages import Received, Sink
-from grouser.bridges.plc.credentials import hash_password, is_password, read_users
+from grouser.bridges.plc.credentials import read_users, require_plain_key
 from grouser.bridges.plc.event_loop import EventLoopThread
 from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.node_types import NodeField
-from grouser.bridges.plc.opcua_listener import GuardedServer
+from grouser.bridges.plc.opcua_access import TrustedCertificates, Users
+from grouser.bridges.plc.opcua_listener import GuardedServer, require_free
 from grouser.bridges.plc.opcua_schema import OpcuaInterface, Security, node_fields, node_places
 from grouser.bridges.plc.variants import data_value, has_type, is_bad, uri_of
 from grouser.bridges.transport import TransportError
@@ -90,7 +87,10 @@ class OpcuaServer:
 
     async def _serve(self) -> GuardedServer:
         security = self._interface.security
-        server = GuardedServer(_Users(read_users(security.users) if security and security.users else None))
+        await require_free(self._interface.line.host, self._interface.line.port)
+        users = read_users(security.users) if security and security.users else None
+        trusted = TrustedCertificates(security.trusted) if security and security.trusted else None
+        server = GuardedServer(Users(users, trusted))
         await server.init()
         server.set_endpoint(self._interface.url)
         server.set_server_name("grouser")
@@ -98,21 +98,22 @@ class OpcuaServer:
             server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
             server.set_identity_tokens([ua.AnonymousIdentityToken])
         else:
-            await self._secure(server, security)
+            await self._secure(server, security, trusted)
         await self._fill(server)
         server.subscribe_server_callback(CallbackType.PreWrite, self._check)
         server.subscribe_server_callback(CallbackType.PostWrite, self._take)
         await server.start()
         return server
 
-    async def _secure(self, server: GuardedServer, security: Security) -> None:
+    async def _secure(self, server: GuardedServer, security: Security, trusted: TrustedCertificates | None) -> None:
+        require_plain_key(security.private_key)
         await server.set_application_uri(uri_of(security.certificate.read_bytes()))
         server.set_security_policy([_SECURE])
         server.set_identity_tokens([ua.UserNameIdentityToken])
         await server.load_certificate(security.certificate)
         await server.load_private_key(security.private_key)
-        if security.trusted is not None:
-            server.set_certificate_validator(_Trusted(security.trusted))
+        if trusted is not None:
+            server.set_certificate_validator(trusted)
 
     async def _fill(self, server: GuardedServer) -> None:
         index = await server.register_namespace(NAMESPACE)
@@ -221,35 +222,3 @@ def _fault(place: NodeField, value: ua.DataValue | None) -> tuple[str, int]:
     if number is None or not abs(number) < float("inf"):
         return "not a number", ua.StatusCodes.BadOutOfRange
     return "", ua.StatusCodes.Good
-
-
-class _Users(UserManager):
-    """Who may connect: nobody is more than a user, who writes only what is writable."""
-
-    def __init__(self, users: Mapping[str, str] | None):
-        self._users = users
-        self._nobody = "" if users is None else hash_password("")
-
-    def get_user(self, iserver, username=None, password=None, certificate=None) -> User | None:
-        if self._users is None:
-            return User(role=UserRole.User)
-        hashed = self._users.get(username or "", self._nobody)
-        known = is_password(password or "", hashed) and hashed is not self._nobody
-        return User(role=UserRole.User, name=username) if known else None
-
-
-class _Trusted:
-    """Accepts the certificates of a directory."""
-
-    def __init__(self, directory: Path):
-        self._certificates = {_der(path.read_bytes()) for path in sorted(directory.iterdir()) if path.is_file()}
-
-    async def __call__(self, certificate: x509.Certificate, _description) -> None:
-        if certificate.public_bytes(Encoding.DER) not in self._certificates:
-            raise ServiceError(ua.StatusCodes.BadCertificateUntrusted)
-
-
-def _der(certificate: bytes) -> bytes:
-    if not certificate.startswith(b"-----"):
-        return certificate
-    return x509.load_pem_x509_certificate(certificate).public_bytes(Encoding.DER)

@@ -36,8 +36,8 @@ def data_value(field: NodeField, value: float) -> ua.DataValue:
 
 
 def is_bad(value: ua.DataValue) -> bool:
-    """Returns whether the status of a value is bad: the protocol's error code."""
-    return value.StatusCode is not None and value.StatusCode.is_bad()
+    """Returns whether the status of a value is bad or uncertain (as of a last usable value): the error code."""
+    return value.StatusCode is not None and not value.StatusCode.is_good()
 
 
 def has_type(field: NodeField, value: ua.DataValue) -> bool:

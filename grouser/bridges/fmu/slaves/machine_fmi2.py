@@ -1,5 +1,7 @@
 """A machine of grouser for FMI 2. Its names and numbers are in the resources; grouser must be installed."""
 
+from xml.etree.ElementTree import Element, SubElement
+
 from pythonfmu import Fmi2Causality, Fmi2Slave, Real
 
 from grouser.bridges.fmu.machine_model import MachineModel
@@ -26,6 +28,18 @@ class Machine(Fmi2Slave):
             return False
         self._outputs.update(self._model.measure())
         return True
+
+    def to_xml(self, *arguments, **named):
+        """Returns the description: names are those of signals, not structured as FMI has it; outputs are computed."""
+        description = super().to_xml(*arguments, **named)
+        description.set("variableNamingConvention", "flat")
+        structure = description.find("ModelStructure")
+        if structure.find("InitialUnknowns") is None:
+            outputs = structure.findall("Outputs/Unknown")
+            SubElement(structure, "InitialUnknowns").extend(
+                Element("Unknown", index=output.get("index")) for output in outputs
+            )
+        return description
 
     def _register(self, port, causality, values):
         def put(value):

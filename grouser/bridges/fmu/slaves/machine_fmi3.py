@@ -28,6 +28,12 @@ class Machine(Fmi3Slave):
         self._outputs.update(self._model.measure())
         return Fmi3StepResult()
 
+    def to_xml(self, *arguments, **named):
+        """Returns the description: names are those of signals, not structured as FMI has it."""
+        description = super().to_xml(*arguments, **named)
+        description.set("variableNamingConvention", "flat")
+        return description
+
     def _register(self, port, causality, values):
         def put(value):
             values[port.name] = value
