@@ -78,16 +78,15 @@ class TipDriver:
 
     def __init__(self, control: TipControl, machine: Machine) -> None:
         names = {valve.name for valve in machine.valves}
-        moved = [function.cylinder for function in control.functions.values()]
-        for cylinder in moved:
-            if moved.count(cylinder) > 1:
+        functions = control.functions.values()
+        cylinders = [function.cylinder for function in functions]
+        for cylinder in cylinders:
+            if cylinders.count(cylinder) > 1:
                 raise MachineError(f"two valves move the cylinder {cylinder!r}", remedy="name it once")
         for valve in control.functions:
             if valve not in names:
                 raise MachineError(f"no valve {valve!r}", remedy=f"one of {', '.join(sorted(names))}")
         self.valves = tuple(control.functions)
-        functions = control.functions.values()
-        cylinders = [function.cylinder for function in functions]
         self._arm = TipKinematics(machine, control.frame, control.link, control.point, cylinders)
         self.joints = self._arm.joints
         self._extending = np.array([function.extending for function in functions])

@@ -14,6 +14,7 @@ from grouser.bridges.can.settings import CanInterface
 from grouser.bridges.can.stack import CanStack
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received, Sink
+from grouser.bridges.receiving import Receiving
 from grouser.bridges.transport import TransportError
 
 # What interfaces of python-can raise when a bus is lost; of serial ports termios.error is no OSError.
@@ -41,9 +42,8 @@ class CanTransport:
         self._interface: CanInterface = mapping.interface
         self._stack = CanStack(mapping)
         self._lock = threading.Lock()  # of the stack, and of sending
-        self._ending = threading.Event()
+        self._receiving = Receiving()
         self._bus: can.BusABC | None = None
-        self._thread: threading.Thread | None = None
 
     @property
     def facts(self) -> dict[str, str]:
@@ -62,16 +62,11 @@ class CanTransport:
             self._bus = None
             _shut_down(bus)
             raise
-        self._ending.clear()
-        self._thread = threading.Thread(target=self._run, args=(bus, sink), name="can", daemon=True)
-        self._thread.start()
+        self._receiving.start("can", lambda: self._receive(bus, sink), sink, (TransportError, *_FAILURES))
 
     def close(self) -> None:
         """As `Transport.close`."""
-        self._ending.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._receiving.stop()
         with self._lock:
             bus, self._bus = self._bus, None
         if bus is not None:
@@ -106,22 +101,11 @@ class CanTransport:
             return bus
         return bus
 
-    def _run(self, bus: can.BusABC, sink: Sink) -> None:
-        reason = "receiving ended by an unforeseen error"  # which the thread reports itself
-        try:
-            self._receive(bus, sink)
-            reason = ""
-        except (TransportError, *_FAILURES) as error:
-            reason = str(error) or type(error).__name__
-        finally:
-            if reason:
-                sink.broken(reason, time.monotonic())
-
     def _receive(self, bus: can.BusABC, sink: Sink) -> None:
         """Receives until the end, or raises."""
         unreadable = 0
         next_tick = 0.0
-        while not self._ending.is_set():
+        while not self._receiving.ending.is_set():
             try:
                 message = bus.recv(_TICK)
             except _UNREADABLE:

@@ -9,6 +9,7 @@ from grouser.bridges.fmu.process import FmuDiscardedError, FmuFailedError, FmuPr
 from grouser.bridges.fmu.schema import FmuInterface
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received, Sink
+from grouser.bridges.receiving import tell_of_failures
 from grouser.bridges.transport import Transport, TransportError
 from grouser.physics.base.errors import ParameterError
 
@@ -51,7 +52,11 @@ class FmuTransport:
         except FmuFailedError as error:
             raise TransportError(f"FMU {self._fmu.file.name}: {error}") from None
         self._process, self._waiting, self._ending = process, None, False
-        self._thread = threading.Thread(target=self._run, args=(process, sink), name="fmu", daemon=True)
+        told = (
+            *(lambda: self._run(process, sink), sink, (FmuFailedError,)),
+            lambda error: f"FMU {self._fmu.file.name}: {error}",
+        )
+        self._thread = threading.Thread(target=tell_of_failures, args=told, name="fmu", daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
@@ -95,9 +100,6 @@ class FmuTransport:
             except FmuDiscardedError:
                 sink.receive(Received(self._incoming.name, time.monotonic(), refusal="discarded"))
                 continue
-            except FmuFailedError as error:
-                sink.broken(f"FMU {self._fmu.file.name}: {error}", time.monotonic())
-                return
             done += 1
             values = dict(zip(self._outputs, outputs, strict=True))
             sink.receive(Received(self._incoming.name, time.monotonic(), values))

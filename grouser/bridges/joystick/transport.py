@@ -22,6 +22,7 @@ from grouser.bridges.joystick.schema import DeviceRule
 from grouser.bridges.joystick.watch import FolderWatch
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received, Sink
+from grouser.bridges.receiving import tell_of_failures
 from grouser.bridges.transport import TransportError
 
 GONE, SILENT = "device gone", "device silent"
@@ -110,21 +111,18 @@ class _DeviceReader:
 
     def run(self) -> None:
         """Reads until it is closed; a failure goes to the sink."""
-        reason = "reading ended by an unforeseen error"  # which the thread reports itself
         try:
-            self._find(event_files(self._folder))
-            while self._turn():
-                pass
-            reason = ""
-        except OSError as error:
-            reason = str(error)
+            tell_of_failures(self._read_all, self._sink, (OSError,), lambda error: f"{self._folder}: {error}")
         finally:
-            if reason:
-                self._sink.broken(f"{self._folder}: {reason}", time.monotonic())
             for name in list(self._devices):
                 self._drop(name, GONE)
             self._watch.close()
             os.close(self._wake)
+
+    def _read_all(self) -> None:
+        self._find(event_files(self._folder))
+        while self._turn():
+            pass
 
     def _turn(self) -> bool:
         """Waits for the next event and treats it; returns whether to go on."""

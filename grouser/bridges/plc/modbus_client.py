@@ -14,6 +14,7 @@ from grouser.bridges.messages import Received, Sink
 from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.modbus_schema import ModbusInterface, SerialLine
 from grouser.bridges.plc.register_message import RegisterMessage
+from grouser.bridges.receiving import tell_of_failures
 from grouser.bridges.transport import TransportError
 
 ANSWER_LIMIT = 1.0  # [s]: longest wait for an answer
@@ -53,7 +54,11 @@ class ModbusClient:
         if not connected:
             raise TransportError(f"no Modbus server at {self._place()}")
         self._client = client
-        self._thread = threading.Thread(target=self._run, args=(client,), name="modbus_client", daemon=True)
+        told = (
+            *(lambda: self._run(client), sink, (ModbusException, OSError)),
+            lambda error: f"the Modbus server at {self._place()} does not answer: {error}",
+        )
+        self._thread = threading.Thread(target=tell_of_failures, args=told, name="modbus_client", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -100,25 +105,21 @@ class ModbusClient:
         return ModbusTcpClient(line.host, port=line.port, timeout=ANSWER_LIMIT, retries=0)
 
     def _run(self, client: ModbusTcpClient | ModbusSerialClient) -> None:
-        assert self._sink is not None  # set before the thread begins
         due = {block.name: time.monotonic() for block, _ in self._commands}
-        try:
-            while True:
-                with self._attention:
-                    first = min(due.values(), default=math.inf)
-                    while not self._ending and not self._waiting and (left := first - time.monotonic()) > 0.0:
-                        self._attention.wait(left if math.isfinite(left) else None)
-                    if self._ending:
-                        return
-                    waiting, self._waiting = self._waiting, {}
-                for name, words in waiting.items():
-                    self._write(client, self._measurements[name], words)
-                for block, period in self._commands:
-                    if due[block.name] <= time.monotonic():
-                        self._read(client, block)
-                        due[block.name] = max(due[block.name] + period, time.monotonic())
-        except (ModbusException, OSError) as error:
-            self._sink.broken(f"the Modbus server at {self._place()} does not answer: {error}", time.monotonic())
+        while True:
+            with self._attention:
+                first = min(due.values(), default=math.inf)
+                while not self._ending and not self._waiting and (left := first - time.monotonic()) > 0.0:
+                    self._attention.wait(left if math.isfinite(left) else None)
+                if self._ending:
+                    return
+                waiting, self._waiting = self._waiting, {}
+            for name, words in waiting.items():
+                self._write(client, self._measurements[name], words)
+            for block, period in self._commands:
+                if due[block.name] <= time.monotonic():
+                    self._read(client, block)
+                    due[block.name] = max(due[block.name] + period, time.monotonic())
 
     def _write(self, client, block: RegisterMessage, words: list[int]) -> None:
         answer = client.write_registers(block.start, words, device_id=self._interface.unit)
