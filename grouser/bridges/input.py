@@ -59,8 +59,7 @@ class Input:
         self._counter: RollingCounter | None = None
         if message.counter is not None:
             self._counter = RollingCounter(MODULI[message.counter.profile], message.counter.max_jump)
-        self._used = {signal.field for signal in message.signals}
-        self._used |= {signal.enable.field for signal in message.signals if signal.enable is not None}
+        self._used = set(message.places)
         self._targets: dict[str, tuple[float, float]] = {}  # signal -> target and rate [SI]
         self._commands: dict[str, float] = {}  # signal -> what was commanded last [SI]
         self._held: dict[str, float] = {}  # signal that holds -> what was commanded before the last fall [SI]

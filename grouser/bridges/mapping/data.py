@@ -122,6 +122,12 @@ class MessageMapping:
     checksum: ChecksumRule | None = None
     line: int = 0
 
+    @property
+    def places(self) -> dict[str, Any]:
+        """Where its fields are, by their names: those of the signals, then those of what enables them."""
+        enables = [signal.enable for signal in self.signals if signal.enable is not None]
+        return {one.field: one.place for one in self.signals} | {one.field: one.place for one in enables}
+
 
 @dataclass(frozen=True)
 class BridgeMapping:

@@ -14,7 +14,7 @@ from grouser.bridges.plc.credentials import require_plain_key
 from grouser.bridges.plc.event_loop import EventLoopThread
 from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.node_types import NodeField
-from grouser.bridges.plc.opcua_schema import OpcuaInterface, node_fields, node_places
+from grouser.bridges.plc.opcua_schema import OpcuaInterface, node_fields
 from grouser.bridges.plc.variants import data_value, has_type, is_bad, uri_of
 from grouser.bridges.transport import TransportError
 
@@ -71,7 +71,7 @@ class OpcuaClient:
             raise TransportError("the OPC UA client is closed")
         mapping = next(found for found in self._mapping.outgoing if found.name == message)
         self._sent[message] = sent = (self._sent.get(message, 0) + 1) % HEARTBEAT_MODULUS
-        written = [data_value(place, values[name]) for name, place in node_places(mapping).items()]
+        written = [data_value(place, values[name]) for name, place in mapping.places.items()]
         if mapping.address.heartbeat is not None:
             written.append(data_value(mapping.address.heartbeat, sent))
         self._loop.start(self._leave(message, written))
@@ -133,7 +133,7 @@ class OpcuaClient:
             return
         if not self._heartbeats.changed(message.name, int(beat.Value.Value)):
             return
-        places = node_places(message)
+        places = message.places
         errors = frozenset(name for name, place in places.items() if is_bad(found[place.node]))
         good = {name: (place, found[place.node]) for name, place in places.items() if name not in errors}
         if not all(has_type(place, value) for place, value in good.values()):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -122,16 +121,9 @@ def check(mapping: BridgeMapping) -> None:
                     raise _refusal(mapping, message, f"node {field.node} is used by message '{other}' too")
 
 
-def node_places(message: MessageMapping) -> dict[str, NodeField]:
-    """Returns the variables of a message by the names of its fields: of signals and of what enables them."""
-    places: dict[str, Any] = {signal.field: signal.place for signal in message.signals}
-    places.update({signal.enable.field: signal.enable.place for signal in message.signals if signal.enable is not None})
-    return places
-
-
 def node_fields(message: MessageMapping) -> list[NodeField]:
     """Returns all variables of a message, the heartbeat last."""
-    fields = list(node_places(message).values())
+    fields = list(message.places.values())
     return fields if message.address.heartbeat is None else [*fields, message.address.heartbeat]
 
 

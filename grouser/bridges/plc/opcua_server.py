@@ -20,7 +20,7 @@ from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.node_types import NodeField
 from grouser.bridges.plc.opcua_access import TrustedCertificates, Users
 from grouser.bridges.plc.opcua_listener import GuardedServer, require_free
-from grouser.bridges.plc.opcua_schema import OpcuaInterface, Security, node_fields, node_places
+from grouser.bridges.plc.opcua_schema import OpcuaInterface, Security, node_fields
 from grouser.bridges.plc.variants import data_value, has_type, is_bad, uri_of
 from grouser.bridges.transport import TransportError
 from grouser.physics.base.errors import MachineError
@@ -132,7 +132,7 @@ class OpcuaServer:
             await self._add_variables(folder, message, index)
 
     async def _add_variables(self, folder, message: MessageMapping, index: int) -> None:
-        places = dict(node_places(message))
+        places = message.places
         if message.address.heartbeat is not None:
             places[_HEARTBEAT] = message.address.heartbeat
         signals = {signal.field: signal for signal in message.signals}
@@ -187,7 +187,7 @@ class OpcuaServer:
                 self._receive(self._received(message, written[message.name], now))
 
     def _received(self, message: MessageMapping, values: Mapping[str, ua.DataValue], now: float) -> Received:
-        places = node_places(message)
+        places = message.places
         errors = frozenset(name for name, place in places.items() if is_bad(values[place.node]))
         numbers = {name: float(values[place.node].Value.Value) for name, place in places.items() if name not in errors}
         heartbeat = message.address.heartbeat

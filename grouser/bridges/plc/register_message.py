@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from grouser.bridges.mapping.data import MessageMapping
 from grouser.bridges.plc.registers import RegisterField, decode, encode
@@ -40,7 +39,7 @@ class RegisterMessage:
         self._fields = fields_of(message)
         self.start = min(field.register for field in self._fields)
         self.count = max(field.last for field in self._fields) + 1 - self.start
-        self._values = value_places(message)
+        self._values: dict[str, RegisterField] = message.places
 
     @property
     def end(self) -> int:
@@ -74,16 +73,9 @@ class RegisterMessage:
         return words[field.register - self.start : field.last + 1 - self.start]
 
 
-def value_places(message: MessageMapping) -> dict[str, RegisterField]:
-    """Returns the fields of a message by their names: of signals and of what enables them."""
-    places: dict[str, Any] = {signal.field: signal.place for signal in message.signals}
-    places.update({signal.enable.field: signal.enable.place for signal in message.signals if signal.enable is not None})
-    return places
-
-
 def fields_of(message: MessageMapping) -> list[RegisterField]:
     """Returns all fields of a message, its enabling ones and the heartbeat too, each once, by address."""
-    places = set(value_places(message).values())
+    places = set(message.places.values())
     if message.address.heartbeat is not None:
         places.add(message.address.heartbeat)
     return sorted(places, key=lambda field: field.register)
