@@ -160,10 +160,10 @@ class PhysicsLoop:
         """
         if not active:
             self.end_steps("deactivation")
-        if active and not self._active:
+        begins, self._active = active and not self._active, active
+        if begins:
             self._mailbox.take_commands()
             self._begin()
-        self._active = active
         self._refresh_report()
         return Outcome(True, "active" if active else "inactive")
 

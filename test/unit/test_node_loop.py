@@ -107,6 +107,27 @@ def test_request_for_steps_is_ended(make_loop, simulation, call, cause, reached)
     assert outcome.message == f"20 of 10000000 steps, ended by {cause}"
 
 
+def test_activation_hands_out_a_sample_of_every_stream(make_loop):
+    """Also when the simulation was ready before, and again after a deactivation."""
+    stamps = []
+
+    def emit(moment, may_wait):
+        stamps.append(moment.nanoseconds)
+        return True
+
+    loop = make_loop(Mailbox(), emit)
+    loop.set_active(False)
+    loop.set_active(True)
+    assert stamps == [0]
+    loop.set_active(True)  # it is already
+    assert stamps == [0]
+    loop.step_paused(5)
+    loop.set_active(False)
+    assert stamps == [0, 5_000_000]
+    loop.set_active(True)
+    assert stamps == [0, 5_000_000, 5_000_000]
+
+
 def test_stop_of_all_ends_requested_steps_without_robots(make_loop, simulation):
     """A loop whose simulation has no robot any more."""
     mailbox, calls = Mailbox(), []
