@@ -299,7 +299,6 @@ class Session:
         self._report_warnings(simulation)
         self._members, self._start, self.world = {}, {}, world
         self._publish_shapes()
-        garbage.collect()
         for name in self._robots:
             self._remove(name)
 
@@ -317,7 +316,6 @@ class Session:
         self._report_warnings(simulation)
         self._members = dict(members)
         self._publish_shapes()
-        garbage.collect()  # a simulation has large arrays, and views in reference cycles with it
 
     def _publish_shapes(self) -> None:
         objects = {name: member.machine for name, member in self._members.items() if name not in self._robots}
