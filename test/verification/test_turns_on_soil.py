@@ -14,7 +14,7 @@ from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground
 from grouser.program import TWIST
 from grouser.runtime.driving import Driver
-from grouser.runtime.vehicle_parts import contact_length, make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 READINGS = 200
 # Of the middles of the demolition robot's tracks from its own [m].
@@ -84,7 +84,7 @@ def test_demolition_robot_that_sinks_into_sand_turns_less_at_a_radius_and_its_od
         TurningTrack(
             *(belt, load, resistance, sinkage),
             *(AHEAD if "front" in track.name else -AHEAD, ASIDE if "left" in track.name else -ASIDE),
-            *(contact_length(track), track.width, track.radius, track.thickness, track.grouser_height),
+            *(track.path.longest_run, track.width, track.radius, track.thickness, track.grouser_height),
         )
         for (_, belt, load, resistance, _, sinkage), track in zip(found, machine.tracks, strict=True)
     ]
