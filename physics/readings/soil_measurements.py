@@ -172,9 +172,7 @@ def bearing_margins(machine: Machine, system: System, gears: list[RunningGear]) 
     return margins
 
 
-def track_ends(
-    machine: Machine, names: Names, frames: tuple[np.ndarray, np.ndarray], tracks: np.ndarray
-) -> np.ndarray:
+def track_ends(machine: Machine, names: Names, frames: tuple[np.ndarray, np.ndarray], tracks: np.ndarray) -> np.ndarray:
     """Both ends of tracks, in the middle of their shoes, x and y in the world [m], (2 tracks, 2).
 
     Args:
