@@ -61,7 +61,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},
     "terrain_reach": Declaration(
-        10.0, "How far from the wheels terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
+        10.0, "How far from wheels and tracks terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
     ),
     DIAGNOSTICS_RATE.parameter: _rate(DIAGNOSTICS_RATE),
     "publish_link_tf": Declaration(
