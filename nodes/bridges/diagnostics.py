@@ -86,6 +86,7 @@ def _output_values(figures: OutputFigures) -> dict[str, str]:
 def _timing(name: str, runner: BridgeRunner) -> DiagnosticStatus:
     values = {
         **_latency("event_to_command", runner.bridge.figures.event_to_command),
+        **_latency("measurement_to_sent", runner.bridge.figures.measurement_to_sent),
         **_latency("lateness", runner.bridge.figures.lateness),
     }
     granted = runner.granted

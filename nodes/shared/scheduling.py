@@ -1,6 +1,9 @@
 """Parameters of real-time scheduling, and what diagnostics say of it."""
 
+import contextlib
+import os
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -51,8 +54,18 @@ class PacedScheduling:
         """Applies it to the calling thread, which steps."""
         self.granted = apply_scheduling(self.asked)
         if self.granted.policy == "fifo":
-            # A thread that wakes would wait for the interpreter for up to 5 ms.
+            # A thread that wakes would wait for the interpreter for up to 5 ms, and longer for one that holds it while
+            # other programs run.
             sys.setswitchinterval(_SWITCH_INTERVAL)
+            self._raise_others()
+
+    def _raise_others(self) -> None:
+        """Gives the other threads of the process the lowest priority of the scheduling; what they start has none."""
+        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        for thread in threading.enumerate():
+            with contextlib.suppress(OSError):  # it has ended
+                if thread.native_id is not None and os.sched_getscheduler(thread.native_id) == os.SCHED_OTHER:
+                    os.sched_setscheduler(thread.native_id, policy, os.sched_param(PRIORITIES[0]))
 
     def of_publishing(self) -> None:
         """Applies it to the calling thread, which publishes."""

@@ -34,7 +34,7 @@ def diagnostics_message(
             _solver(name, report),
             _energy(name, report),
             _commands(name, report, refused_commands),
-            _timing(name, scheduling),
+            _timing(name, report, scheduling),
         ]
     )
     set_stamp(message.header.stamp, round(report.time * 1e9))
@@ -112,9 +112,13 @@ def _commands(name, report, refused_commands):
     return _status(f"{name}: commands", level, message, values)
 
 
-def _timing(name, scheduling):
+def _timing(name, report, scheduling):
     refusals = () if scheduling.granted is None else scheduling.granted.refusals
     level = DiagnosticStatus.WARN if refusals else DiagnosticStatus.OK
-    return _status(
-        f"{name}: timing", level, "; ".join(refusals), scheduling_values(scheduling.asked, scheduling.granted)
-    )
+    values = {
+        "command_to_force_p50 [s]": f"{report.command_to_force_p50:.3e}",
+        "command_to_force_p99 [s]": f"{report.command_to_force_p99:.3e}",
+        "command_to_force_max [s]": f"{report.command_to_force_max:.3e}",
+        **scheduling_values(scheduling.asked, scheduling.granted),
+    }
+    return _status(f"{name}: timing", level, "; ".join(refusals), values)
