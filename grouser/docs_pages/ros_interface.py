@@ -282,7 +282,7 @@ def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Endpoin
     _describe(node)
     offers = {key: offer for key, offer in _endpoints(node).items() if key not in known}
     if isinstance(node, Viewer):
-        node.scene.stop()
+        node.stop()
     node.destroy_node()
     return offers
 

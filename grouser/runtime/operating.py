@@ -88,8 +88,7 @@ class Operating:
         stop = self.pattern.emergency_stop_button
         stopped = stop is not None and stop < len(buttons) and buttons[stop] != 0
         if stopped:
-            self.emergency_stop = True
-            self._rest()
+            self.stop_machine()
         try:
             self.pattern.check(axes, buttons)
         except ValueError:
@@ -101,6 +100,11 @@ class Operating:
         if before is not None:
             self._press([new > old for new, old in zip(buttons, before.buttons, strict=False)], stopped)
         self._arm()
+
+    def stop_machine(self) -> None:
+        """Emergency stop: as if its button were pressed."""
+        self.emergency_stop = True
+        self._rest()
 
     def advance(self, now: float) -> None:
         """Advances the commands to a time: towards the levers' positions, or to neutral after a silence."""

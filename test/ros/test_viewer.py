@@ -151,7 +151,7 @@ class Theatre:
     def close(self) -> None:
         self.executor.shutdown()
         for viewer in self.viewers:
-            viewer.scene.stop()
+            viewer.stop()
             viewer.destroy_node()
         self.stage.destroy_node()
 
@@ -550,7 +550,7 @@ def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_viewer_stops_with_an_open_page(process: tuple[subprocess.Popen, int], stop: signal.Signals) -> None:
     running, port = process
-    with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"]) as page:
+    with connect(f"ws://127.0.0.1:{port}/view", subprotocols=[f"viser-v{viser.__version__}"]) as page:
         page.recv(timeout=DEADLINE)
         running.send_signal(stop)
         _, errors = running.communicate(timeout=DEADLINE)
@@ -681,7 +681,7 @@ def test_the_picture(theatre: Theatre, process: tuple[subprocess.Popen, int], br
     def shows(share: Callable[[np.ndarray], np.ndarray], least: float, name: str) -> Callable[[], bool]:
         return lambda: bool(share(browser.picture(tmp_path / f"{name}.png")).mean() > least)
 
-    browser.open(f"http://127.0.0.1:{port}")
+    browser.open(f"http://127.0.0.1:{port}/view/")
     theatre.wait_for(shows(ground, 0.2, "empty"), "the ground")
     empty = browser.picture(tmp_path / "empty.png")
     assert not redness(empty).any() and not magenta(empty).any()
