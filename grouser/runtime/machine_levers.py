@@ -6,7 +6,9 @@ They extend a control pattern, so that the rules of `Operating` hold for them as
 import math
 from dataclasses import dataclass, replace
 
+from grouser.physics.description.data.drives import ServoDrive
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.mechanism import Joint
 from grouser.runtime.control_mapping import ControlMapping, Lever
 from grouser.runtime.vehicle import VehicleWheel
 from grouser.runtime.vehicle_parts import wheels_and_tracks
@@ -16,8 +18,10 @@ CONTROLLER_AXES, CONTROLLER_BUTTONS = 6, 21
 _DEAD_MAN, _EMERGENCY_STOP = 9, 1  # buttons where no pattern has its own
 _RATE = 5.0  # [full deflections per second]
 _TURNING = 0.6  # share of the valves' way, or of the greatest speed, of which a machine turns
-_UNITS = {"valve": "", "velocity": "rad/s", "effort": "N m"}
-_UNITS_ALONG = {"velocity": "m/s", "effort": "N"}
+_FASTEST = 1.0  # that a machine drives ahead from here, as somebody walks [m/s]
+_WAY = 4.0  # least time in which a lever moves a joint from limit to limit [s]
+_UNITS = {"velocity": "rad/s", "effort": "N m", "position": "rad/s"}
+_UNITS_ALONG = {"velocity": "m/s", "effort": "N", "position": "m/s"}
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class MachineLevers:
         buttons: length of the buttons.
         sliders: with the number of the axis of each.
         ahead, left: numbers of the axes that drive the machine; None where nothing drives it.
+        limits: lowest and highest target of each joint that a slider moves in position mode [rad or m].
     """
 
     mapping: ControlMapping
@@ -69,6 +74,7 @@ class MachineLevers:
     sliders: dict[Slider, int]
     ahead: int | None
     left: int | None
+    limits: dict[str, tuple[float, float]]
 
 
 def travel_of(machine: Machine) -> tuple[Travel, ...]:
@@ -82,7 +88,7 @@ def travel_of(machine: Machine) -> tuple[Travel, ...]:
     by_valve = {part.valve: part for part in driven if part.valve}
     if by_valve:
         return tuple(_valve(part) for part in by_valve.values())
-    speed = min(part.radius * part.speed_limit for part in driven)
+    speed = min(_FASTEST, *(part.radius * part.speed_limit for part in driven))
     reach = max(math.hypot(*part.centre) for part in driven)
     return (
         Travel("twist", "x", speed, 0.0),
@@ -96,21 +102,35 @@ def _valve(part: VehicleWheel) -> Travel:
 
 
 def sliders_of(machine: Machine) -> tuple[Slider, ...]:
-    """A slider for each valve and for each drive of a velocity or an effort that cmd_vel does not command."""
-    by_twist = {joint for part in wheels_and_tracks(machine)[0] for joint in (part.joint, part.steering)}
-    by_twist |= {part.joint for part in wheels_and_tracks(machine)[1]}
-    if not any(travel.kind == "twist" for travel in travel_of(machine)):
-        by_twist = set()
+    """A slider for each valve, and for each drive that cmd_vel does not command."""
+    valves = tuple(Slider("valve", valve.name, 1.0, "") for valve in machine.valves)
+    by_twist: set[str] = set()
+    if any(travel.kind == "twist" for travel in travel_of(machine)):
+        by_twist = {
+            joint for parts in wheels_and_tracks(machine) for part in parts for joint in (part.joint, part.steering)
+        }
     joints = {joint.name: joint for joint in machine.joints}
-    found = [Slider("valve", valve.name, 1.0, "") for valve in machine.valves]
-    for drive in machine.drives:
-        joint = joints.get(drive.joint)  # None: about an axis of a ball joint
-        if drive.mode == "position" or drive.joint in by_twist:
-            continue
-        units = _UNITS_ALONG if joint is not None and joint.type == "prismatic" else _UNITS
-        largest = drive.effort_limit if drive.mode == "effort" or joint is None else joint.limit.velocity
-        found.append(Slider(drive.mode, drive.joint, largest, units[drive.mode]))
-    return tuple(found)
+    drives = [drive for drive in machine.drives if drive.joint not in by_twist]
+    return (*valves, *(_drive(drive, joints.get(drive.joint)) for drive in drives))
+
+
+def _drive(drive: ServoDrive, joint: Joint | None) -> Slider:
+    """The slider of a drive; `joint` is None where it turns about an axis of a ball joint."""
+    unit = (_UNITS_ALONG if joint is not None and joint.type == "prismatic" else _UNITS)[drive.mode]
+    if drive.mode == "effort" or joint is None:
+        return Slider(drive.mode, drive.joint, drive.effort_limit, unit)
+    fastest = joint.limit.velocity
+    if drive.mode == "position":
+        low, high = _limits(joint)
+        fastest = min(fastest, (high - low) / _WAY)
+    return Slider(drive.mode, drive.joint, fastest, unit)
+
+
+def _limits(joint: Joint) -> tuple[float, float]:
+    """Lowest and highest target of a joint; of one without limits a turn to either side, or a metre."""
+    way = 1.0 if joint.type == "prismatic" else 2.0 * math.pi
+    lower, upper = joint.limit.lower, joint.limit.upper
+    return -way if lower is None else lower, way if upper is None else upper
 
 
 def fits(pattern: ControlMapping, machine: Machine) -> bool:
@@ -147,9 +167,13 @@ def extended(pattern: ControlMapping | None, machine: Machine) -> MachineLevers:
         sliders=sliders,
         ahead=ahead if travel else None,
         left=left if travel else None,
+        limits={
+            joint.name: _limits(joint)
+            for joint in machine.joints
+            if any(slider.kind == "position" and slider.actuator == joint.name for slider in sliders)
+        },
     )
 
 
 def _lever(kind: str, actuator: str, scale: float, axis: int) -> Lever:
     return Lever(kind, actuator, scale, axis, dead_band=0.0, rate=_RATE)
-

@@ -1,6 +1,6 @@
 """A node that commands a machine as an operator's hands say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from control_msgs.msg import DynamicInterfaceGroupValues
@@ -19,6 +19,7 @@ from grouser.physics.description.machine_file.loader import load_machine
 from grouser.runtime.control_mapping import ControlMapping
 from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.operating import Commands, Operating
+from grouser.runtime.position_targets import PositionTargets
 from grouser.runtime.tip_driving import ArmReading, TipDriver, add_commands, read_arm
 
 _WARNING_PERIOD = 1.0  # [s]
@@ -81,6 +82,7 @@ class Commander(Node):
         self._twist = self.create_publisher(TwistStamped if stamped else Twist, topics.CMD_VEL, topics.RELIABLE)
         self._emergency_stop = self.create_publisher(Bool, topics.EMERGENCY_STOP, topics.LATCHED)
         self._arm_subscription: Subscription | None = None
+        self._positions = PositionTargets({})
         self._use_tip(tip)
         self.create_timer(self._period, self._on_tick, clock=self._steady)
 
@@ -95,10 +97,18 @@ class Commander(Node):
         self.operating.stop()
         self._publish_state()
 
-    def use(self, pattern: ControlMapping, tip: TipDriver | None) -> None:
-        """Switches to another pattern, in neutral."""
+    def use(
+        self, pattern: ControlMapping, tip: TipDriver | None, limits: Mapping[str, tuple[float, float]] | None = None
+    ) -> None:
+        """Switches to another pattern, in neutral.
+
+        Args:
+            pattern, tip: what the levers do.
+            limits: of the targets of joints that levers move in position mode [rad or m].
+        """
         self.rest()  # neutral commands of the old pattern's actuators
         self.operating.use(pattern)
+        self._positions = PositionTargets(limits or {})
         self._use_tip(tip)
 
     def set_timeout(self, timeout: float) -> None:
@@ -138,7 +148,7 @@ class Commander(Node):
         if self._arm_subscription is not None:
             self.destroy_subscription(self._arm_subscription)
             self._arm_subscription = None
-        if tip is not None:
+        if tip is not None or self._positions:
             self._arm_subscription = self.create_subscription(
                 JointState, topics.JOINT_STATES, self._on_joint_states, topics.RELIABLE
             )
@@ -151,6 +161,7 @@ class Commander(Node):
         return 1e-9 * self._steady.now().nanoseconds
 
     def _on_joint_states(self, message: JointState) -> None:
+        self._positions.measure(message.name, message.position)
         if self._tip is not None:
             reading = read_arm(self._tip.joints, message.name, message.position, message.velocity, self._now())
             self._arm = self._arm if reading is None else reading
@@ -163,7 +174,9 @@ class Commander(Node):
         moved = self.operating.enabled
         self.operating.advance(now)
         if moved and not self.operating.enabled:
-            self._warn(f"{self._source} is silent: all in neutral; to go on, let go of the dead-man button and press it")
+            self._warn(
+                f"{self._source} is silent: all in neutral; to go on, let go of the dead-man button and press it"
+            )
 
     def _publish_state(self) -> None:
         """Publishes commands while motion is enabled, and neutral ones once when it is disabled."""
@@ -173,6 +186,8 @@ class Commander(Node):
             self._emergency_stop.publish(Bool(data=self._published_stop))
         if operating.enabled or self._commanding:
             self._publish(operating.commands())
+        if not operating.enabled:
+            self._positions.forget()
         self._commanding = operating.enabled
 
     def _publish(self, commands: Commands) -> None:
@@ -180,8 +195,9 @@ class Commander(Node):
         valves = self._add_tip(commands)
         if valves:
             self._valves.publish(messages.make_valve_commands(now, valves))
-        if commands.velocities or commands.efforts:
-            self._joints.publish(messages.make_joint_commands(now, commands.velocities, commands.efforts))
+        positions = self._positions.advance(commands.position_speeds, self._period)
+        if commands.velocities or commands.efforts or positions:
+            self._joints.publish(messages.make_joint_commands(now, commands.velocities, commands.efforts, positions))
         if commands.twist is not None:
             self._twist.publish(
                 messages.make_stamped_twist(self._frame, now, commands.twist)

@@ -59,7 +59,11 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "simulator": Declaration("simulator", "Name of the simulator's node, whose services the page calls."),
     "hands_timeout": Declaration(
-        0.3, "All is in neutral when a browser that commands has been silent for so long [s of wall time].", True, 0.1, 10.0
+        0.3,
+        "All is in neutral when a browser that commands has been silent for so long [s of wall time].",
+        True,
+        0.1,
+        10.0,
     ),
     "enable_stamped_cmd_vel": Declaration(
         stamped_by_default(),

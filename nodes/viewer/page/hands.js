@@ -1,6 +1,6 @@
 // What the user's hands do: virtual sticks, sliders, keys and a game controller, as positions of levers and buttons.
 
-const STICK_REACH = 52; // way of a stick from its middle [px]
+const STICK_REACH = 0.43; // way of a stick from its middle, as a share of its plate's width
 const PAD_DEAD_BAND = 0.08; // so that a game controller at rest leaves the other levers to the mouse
 // Buttons of the browser's standard game controller -> those of ROS's game_controller_node.
 const PAD_BUTTONS = { 0: 0, 1: 1, 2: 2, 3: 3, 4: 9, 5: 10, 8: 4, 9: 6, 10: 7, 11: 8, 12: 11, 13: 12, 14: 13, 15: 14 };
@@ -28,13 +28,15 @@ export class Hands {
     const plate = element.querySelector(".plate");
     const ball = element.querySelector(".ball");
     const set = (left, ahead) => {
-      ball.style.transform = `translate(${-left * STICK_REACH}px, ${-ahead * STICK_REACH}px)`;
+      const reach = STICK_REACH * plate.clientWidth;
+      ball.style.transform = `translate(${-left * reach}px, ${-ahead * reach}px)`;
       move(left, ahead);
     };
     const follow = (event) => {
       const box = plate.getBoundingClientRect();
-      const x = (event.clientX - box.left - box.width / 2) / STICK_REACH;
-      const y = (event.clientY - box.top - box.height / 2) / STICK_REACH;
+      const reach = STICK_REACH * box.width;
+      const x = (event.clientX - box.left - box.width / 2) / reach;
+      const y = (event.clientY - box.top - box.height / 2) / reach;
       const length = Math.max(1, Math.hypot(x, y));
       set(-x / length, -y / length);
     };

@@ -66,7 +66,7 @@ class PageNode(Commander):
         self.levers = extended(pattern, self.machine)
         self.pattern = name
         self.revision += 1
-        self.use(self.levers.mapping, tip)
+        self.use(self.levers.mapping, tip, self.levers.limits)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

@@ -142,9 +142,7 @@ class PageServer:
         """Passes messages on between a browser and viser; one that is slow holds up nobody else."""
         wanted = [browser.subprotocol] if browser.subprotocol else None
         try:
-            async with connect(
-                self._scene, subprotocols=wanted, compression=None, max_size=None, proxy=None
-            ) as scene:
+            async with connect(self._scene, subprotocols=wanted, compression=None, max_size=None, proxy=None) as scene:
                 tasks = [asyncio.create_task(_pass_on(*ends)) for ends in ((browser, scene), (scene, browser))]
                 try:
                     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

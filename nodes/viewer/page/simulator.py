@@ -179,5 +179,3 @@ def _settle(future: asyncio.Future, result: Any, error: BaseException | None) ->
         future.set_result(result)
     else:
         future.set_exception(error)
-
-
