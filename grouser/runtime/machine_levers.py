@@ -106,9 +106,8 @@ def sliders_of(machine: Machine) -> tuple[Slider, ...]:
     valves = tuple(Slider("valve", valve.name, 1.0, "") for valve in machine.valves)
     by_twist: set[str] = set()
     if any(travel.kind == "twist" for travel in travel_of(machine)):
-        by_twist = {
-            joint for parts in wheels_and_tracks(machine) for part in parts for joint in (part.joint, part.steering)
-        }
+        wheels, tracks = wheels_and_tracks(machine)
+        by_twist = {joint for part in (*wheels, *tracks) for joint in (part.joint, part.steering)}
     joints = {joint.name: joint for joint in machine.joints}
     drives = [drive for drive in machine.drives if drive.joint not in by_twist]
     return (*valves, *(_drive(drive, joints.get(drive.joint)) for drive in drives))

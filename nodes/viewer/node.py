@@ -105,7 +105,8 @@ class Viewer(Node):
         from grouser.nodes.viewer.scene import Scene
 
         self._world = load_world(catalogue.world_file(parameters["world"]))
-        self.scene = Scene(self._world)
+        self._make_scene = Scene
+        self.scene = self._make_scene(self._world)
         self._warn_of(self.scene.problems)
         self._frames = ReceivedFrames()
         self._new_worlds: deque[World] = deque(maxlen=1)
@@ -244,8 +245,19 @@ class Viewer(Node):
         x, y, z, w = quaternion
         return Pose(position, (x / length, y / length, z / length, w / length))
 
+    def _change_world(self, world: World) -> None:
+        """Shows another world, in a scene of its own; the machine comes with its next description."""
+        before, self.scene = self.scene, self._make_scene(world)
+        self._world = world
+        self._description = ""
+        self._warn_of(self.scene.problems)
+        self.page.show_scene(self.scene.port)
+        before.stop()
+
     def _draw(self) -> None:
         self.page.time = self._simulation_time
+        if self._new_worlds:
+            self._change_world(self._new_worlds.pop())
         with self.scene.server.atomic():
             for link in self.scene.links:
                 self.scene.move(link, self._frames.world(link))

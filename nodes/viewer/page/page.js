@@ -152,6 +152,7 @@ window.addEventListener("gamepadconnected", () => notice("Game controller: hold 
 const plain = (name) => name.replace(/_valve$/, "").replaceAll("_", " ");
 
 function describe(message) {
+  if (description.scene && description.scene !== message.scene) view.contentWindow.location.reload();
   description = message;
   letGo();
   document.title = message.machine ? `${plain(message.machine)} – grouser` : "grouser";

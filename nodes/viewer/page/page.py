@@ -109,6 +109,10 @@ class Page:
         """Moves another machine."""
         self._executor.create_task(self.node.show, machine)
 
+    def show_scene(self, port: int) -> None:
+        """Passes on another scene of viser from now on, which listens on a port."""
+        self._server.scene_port = port
+
     def stop(self) -> None:
         """Closes the page, with the machine in neutral."""
         self._server.stop()
@@ -195,11 +199,12 @@ class Page:
     def _state(self) -> dict[str, Any]:
         """The state of the node, and its description if that is new; in the executor's thread."""
         standard = self._simulator.offers("spawn")
-        revision = self.node.revision, self._orders.world, standard
+        revision = self.node.revision, self._orders.world, self._server.scene_port, standard
         if revision != getattr(self, "_revision", None):
             self._description = {
                 **self.node.description(),
                 "world": self._orders.world,
+                "scene": self._server.scene_port,
                 "machines": [_stem(file.name) for file in catalogue.machine_files()] if standard else [],
                 "worlds": [file.stem for file in catalogue.world_files()] if standard else [],
             }

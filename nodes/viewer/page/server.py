@@ -46,6 +46,7 @@ class PageServer:
 
     Attributes:
         port: the one it listens on.
+        scene_port: as given; can be set while browsers are there, which then ask for the scene anew.
         loop: of the thread.
 
     Raises:
@@ -56,7 +57,7 @@ class PageServer:
         self, host: str, port: int, scene_port: int, control: Callable[[ServerConnection], Awaitable[None]]
     ) -> None:
         self._host = host
-        self._scene = f"ws://127.0.0.1:{scene_port}"
+        self.scene_port = scene_port
         self._control = control
         self._files = {path: _packed(_read(file), kind) for path, (file, kind) in _FILES.items()}
         self._files[VIEW] = _packed((Path(viser.__file__).parent / "client/build/index.html").read_bytes(), "text/html")
@@ -141,8 +142,9 @@ class PageServer:
     async def _forward(self, browser: ServerConnection) -> None:
         """Passes messages on between a browser and viser; one that is slow holds up nobody else."""
         wanted = [browser.subprotocol] if browser.subprotocol else None
+        address = f"ws://127.0.0.1:{self.scene_port}"
         try:
-            async with connect(self._scene, subprotocols=wanted, compression=None, max_size=None, proxy=None) as scene:
+            async with connect(address, subprotocols=wanted, compression=None, max_size=None, proxy=None) as scene:
                 tasks = [asyncio.create_task(_pass_on(*ends)) for ends in ((browser, scene), (scene, browser))]
                 try:
                     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

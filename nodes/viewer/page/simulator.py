@@ -12,6 +12,7 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
+from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.pose import Pose
 
 try:  # no dependency: where there is none, nothing can be added to the scene
@@ -56,14 +57,14 @@ class Simulator:
         return service in self._clients and bool(self._clients[service].service_is_ready())
 
     async def in_executor(self, function: Callable[[], Any]) -> Any:
-        """Result of a function that the executor's thread runs; raises what it raises."""
+        """Result of a function that the executor's thread runs; raises a GrouserError that it raises."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future = loop.create_future()
 
         def run() -> None:
             try:
                 result = function()
-            except Exception as error:
+            except GrouserError as error:
                 loop.call_soon_threadsafe(_settle, done, None, error)
             else:
                 loop.call_soon_threadsafe(_settle, done, result, None)
