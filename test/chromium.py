@@ -90,6 +90,7 @@ class Tab:
 
     def __init__(self, browser: Browser, address: str) -> None:
         self._browser = browser
+        self._closed = False
         self._target = browser.call("Target.createTarget", url=address)["targetId"]
         attached = browser.call("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = attached["sessionId"]
@@ -143,5 +144,12 @@ class Tab:
         file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
         return np.asarray(Image.open(io.BytesIO(file.read_bytes())).convert("RGB"), dtype=int)
 
+    def show(self) -> None:
+        """Brings the tab to the front; the one that was there loses the focus."""
+        self._browser.call("Target.activateTarget", targetId=self._target)
+
     def close(self) -> None:
-        self._browser.call("Target.closeTarget", targetId=self._target)
+        """Closes the tab, once."""
+        if not self._closed:
+            self._closed = True
+            self._browser.call("Target.closeTarget", targetId=self._target)

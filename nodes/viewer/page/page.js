@@ -5,7 +5,6 @@ import { Link } from "./link.js";
 
 const SPEAKING = 40; // interval of what the hands do [ms]
 const NOTICE = 6000; // how long a notice stays [ms]
-const FRAMES = 120; // within which a picture is taken
 
 const $ = (id) => document.getElementById(id);
 const view = $("view");
@@ -311,25 +310,20 @@ for (const [button, part] of [["scene-button", "scene"], ["move-button", "dock"]
 }
 click("picture", takePicture);
 
-/** Saves the scene as it is drawn next: a canvas can be read only in the frame in which it was drawn. */
+/** Saves the scene as it is drawn now; viser keeps what it has drawn. */
 function takePicture() {
-  const canvas = view.contentDocument?.querySelector("canvas");
-  if (!canvas) return notice("There is no scene yet.", true);
-  const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
-  const ink = copy.getContext("2d", { willReadFrequently: true });
-  let left = FRAMES;
-  const look = () => {
-    ink.drawImage(canvas, 0, 0);
-    const drawn = ink.getImageData(copy.width >> 1, copy.height >> 1, 1, 1).data[3] > 0;
-    if (!drawn && --left > 0) return view.contentWindow.requestAnimationFrame(look);
-    if (!drawn) return notice("The scene is not drawn at present.", true);
-    copy.toBlob((blob) => {
-      const name = `${description.machine || "grouser"}_${(state.time ?? 0).toFixed(1)}s.png`;
-      const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
-      anchor.click();
-      setTimeout(() => URL.revokeObjectURL(anchor.href), NOTICE);
-      notice(`Saved ${name}.`);
-    });
-  };
-  view.contentWindow.requestAnimationFrame(look);
+  const canvases = [...(view.contentDocument?.querySelectorAll("canvas") ?? [])];
+  const area = (canvas) => canvas.width * canvas.height;
+  const scene = canvases.sort((one, other) => area(other) - area(one))[0]; // the others are small: axes and plots
+  if (!scene || !area(scene)) {
+    notice("There is no scene yet.", true);
+    return;
+  }
+  scene.toBlob((blob) => {
+    const name = `${description.machine || "grouser"}_${(state.time ?? 0).toFixed(1)}s.png`;
+    const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(anchor.href), NOTICE);
+    notice(`Saved ${name}.`);
+  });
 }
