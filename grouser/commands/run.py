@@ -359,7 +359,9 @@ def _verdict(program: str, node: SimulatorNode, duration: float | None, line: St
 
 @contextmanager
 def _viewer(port: int, world: str) -> Iterator[subprocess.Popen | None]:
-    """Runs the viewer with its page at a port, 0: not at all, as a process of its own, so that drawing takes no time from the physics.
+    """Runs the viewer as a process of its own, so that drawing takes no time from the physics.
+
+    Its page is at a port; 0: there is no viewer.
 
     It has a session of its own: a Ctrl-C reaches it through this process only, not during its start.
     """
