@@ -461,6 +461,9 @@ class PhysicsLoop:
             self._fail(self._failure)
             return
         self._meter.add(self.step - first, time.perf_counter() - started)
+        if self._mailbox.taken_since is not None:
+            self._meter.add_command(time.monotonic() - self._mailbox.taken_since)
+            self._mailbox.taken_since = None
         self._arrive(self._schedule.due(self.step))
         if self._meter.refresh_due():
             self._refresh_report()
