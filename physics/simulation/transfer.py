@@ -252,7 +252,7 @@ def _common(old: list[_Label], new: list[_Label], target, kept) -> tuple[np.ndar
     stays = [label.what == _WORLD or _member(target, label.name) in owners for label in number]
     most = max(len(old), len(new))
     there, here = (_numbered([number[label] for label in labels], stays, most) for labels in (old, new))
-    _, one, other = np.intersect1d(*(rows[:, 1] for rows in (there, here)), assume_unique=True, return_indices=True)
+    _, one, other = np.intersect1d(there[:, 1], here[:, 1], assume_unique=True, return_indices=True)
     return there[one, 0], here[other, 0]
 
 
