@@ -26,6 +26,13 @@ def make_vehicle(machine: Machine) -> Vehicle | None:
     A track counts as a wheel at the place where one would roll without slipping sideways in a turn: farther out than
     the track (`rolling_place`).
     """
+    wheels, tracks = wheels_and_tracks(machine)
+    parts = (*wheels, *_moved_out(tracks))
+    return Vehicle(parts) if parts else None
+
+
+def wheels_and_tracks(machine: Machine) -> tuple[list[VehicleWheel], list[VehicleWheel]]:
+    """Wheels, and tracks as wheels in their middle, of a machine in its initial position."""
     above = {joint.child: joint for joint in machine.joints}
     joints = {joint.name: joint for joint in machine.joints}
     steering = {wheel.steering for wheel in machine.wheels}
@@ -35,8 +42,7 @@ def make_vehicle(machine: Machine) -> Vehicle | None:
     valves = _valves_of_motors(machine)
     wheels = [_vehicle_wheel(wheel, above[wheel.link], joints, poses, driven) for wheel in machine.wheels]
     tracks = [_track_as_wheel(track, joints[track.sprocket], poses, driven, valves) for track in machine.tracks]
-    parts = (*wheels, *_moved_out(tracks))
-    return Vehicle(parts) if parts else None
+    return wheels, tracks
 
 
 def rolling_place(length: float, tread: float) -> float:

@@ -7,6 +7,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser.nodes.shared.parameters import Declaration, declare, plain_value, stamped_by_default
+from grouser.nodes.shared.scheduling import scheduling_declarations
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.machine_file.loader import BASES
 from grouser.physics.simulation.building import integrator_names, scheme_names
@@ -80,6 +81,7 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "odom_frame": Declaration("odom", "Frame in which the machine moves, by its wheels' turning if it has any."),
     "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
+    **scheduling_declarations("the threads that step and publish"),
     "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
     "real_time_factor": Declaration(
         1.0, "Simulated seconds per wall second [-]; 0: as fast as possible.", False, 0.0, 1000.0
@@ -144,6 +146,10 @@ class SimulatorParameters:
     map_frame: str
     odom_frame: str
     base_footprint_frame: str
+    scheduling: str
+    priority: int
+    cpu: int
+    lock_memory: bool
     start_paused: bool
     real_time_factor: float
     overrun_limit: float
