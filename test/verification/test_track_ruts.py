@@ -8,6 +8,7 @@ from grouser import Member, Simulation, World, combine, load_soil
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground
+from grouser.runtime.streams import take_sample
 
 WEIGHT, LENGTH, WIDTH, TREAD = 20e3, 1.5, 0.25, 1.4
 
@@ -45,6 +46,16 @@ def test_patch_reaches_as_far_from_the_ends_of_the_tracks_as_asked():
     assert everything.x.min() < rear - 0.1 - tile < near.x.min() < rear
     assert simulation.terrain_patch(0.0).x.max() == everything.x.max()
     assert Simulation(tracked_vehicle(), World()).terrain_patch() is None
+
+
+def test_terrain_streams_of_a_machine_on_tracks_have_its_ruts():
+    simulation = Simulation(tracked_vehicle(), on(load_soil("dry_sand")))
+    simulation.step(300)
+    names = ["terrain", "terrain/rut_depth", "terrain/bearing_margin"]
+    terrain, ruts, bearing = (take_sample(simulation, 0, names).values[name] for name in names)
+    assert terrain["rut"].max() == simulation.terrain_patch().rut.max() > 5e-3
+    assert ruts.costs.max() > 0.0
+    assert 0.0 < bearing.costs.max() < 1.0
 
 
 def test_bearing_margin_is_that_of_plates_as_large_as_the_tracks_stand():
