@@ -8,8 +8,6 @@ drop, press, press from r = 3 on, and drop and press in turn from r = 4 on, with
 jolt may lead to them.
 """
 
-import math
-
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
@@ -47,7 +45,7 @@ def warn_alternating_load(
     for root, found in stiffness.items():
         mass = float(model.body_mass[roots == root].sum())
         total = sum(size for _, size in found)
-        limit = longest_step(total, mass)
+        limit = (_ALTERNATING * mass / total) ** 0.5
         if step > limit:
             others = f" and {len(found) - 1} more" if len(found) > 1 else ""
             warnings.append(
@@ -56,11 +54,6 @@ def warn_alternating_load(
                 f"large; take a step of at most {1e3 * limit:.2g} ms, not {1e3 * step:g} ms"
             )
     return tuple(warnings)
-
-
-def longest_step(stiffness: float, mass: float) -> float:
-    """Longest step at which the load of shoes of a stiffness [N/m] in all under a mass [kg] stays even [s]."""
-    return math.sqrt(_ALTERNATING * mass / stiffness)
 
 
 def _has_rigid_ground(world: World) -> bool:

@@ -55,9 +55,9 @@ def test_ground_of_one_soil_and_rigid_ground_have_one_cost():
     assert not soil_costs(rover, World(), grid).any()
 
 
-def test_machine_without_wheels_has_no_soil_costs():
+def test_machine_without_wheels_and_tracks_has_no_soil_costs():
     grid = occupancy_map(World())
-    with pytest.raises(ParameterError, match="machine with <wheel> elements"):
+    with pytest.raises(ParameterError, match="machine with <wheel> or <track> elements"):
         soil_costs(shipped_machine("four_bar"), World(), grid)
 
 

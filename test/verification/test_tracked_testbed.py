@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from rolling_belt import rolled_beyond
 
 from grouser import Simulation, World, load_machine, load_soil
 from grouser.catalogue import machine_file, program_file
@@ -72,3 +73,24 @@ def test_program_of_the_rig_settles_in_each_step():
     assert simulation.joint_position["rail"] > 2.0
     assert simulation.diagnostics.unsettled_steps == 0
     assert np.all(np.isfinite(simulation.state.v))
+
+
+@pytest.mark.parametrize(
+    "values", [{"thickness": 0.04, "pretension": 2e4}, {"thickness": 0.04, "radius": 0.13, "load": 3e4}]
+)
+def test_track_rolls_farther_than_its_belt_by_its_faster_shoes_on_the_arcs(values):
+    """Within 0.1 % of the way, of the balance of shear along the contact: a free carriage."""
+    texts = {name: repr(value) for name, value in (RIG | {"rail_length": 100.0} | values).items()}
+    machine = load_machine(machine_file("tracked_testbed"), texts | {"carriage": "free"})
+    simulation, (track,) = Simulation(machine, World()), machine.tracks
+    simulation.step(500)
+    for share in np.linspace(0.01, 1.0, 100):
+        simulation.command["drive"] = share * 0.3 / track.radius
+        simulation.step(20)
+    simulation.step(3000)
+    begin, turned = simulation.joint_position["rail"], simulation.joint_position["drive"]
+    simulation.step(4000)
+    rolled = track.radius * (simulation.joint_position["drive"] - turned)
+    expected = rolled_beyond(track, values.get("load", LOAD), 0.0, 0.3, 0.0, 0.7)
+    assert (simulation.joint_position["rail"] - begin) / rolled - 1.0 == pytest.approx(expected, abs=1e-3)
+    assert expected > 2e-3
