@@ -119,23 +119,13 @@ def _track_as_wheel(
         sense=sense,
         driven=sprocket.name in driven or bool(valve),
         radius=track.radius,
-        width=contact_length(track),
+        width=track.path.longest_run,
         speed_limit=sprocket.limit.velocity,
         centre=compose(pose, Pose((x, y, z))).position[:2],
         heading=math.atan2(ahead[1], ahead[0]),
         valve="" if sprocket.name in driven else valve,
         valve_sense=valve_sense,
     )
-
-
-def contact_length(track: Track) -> float:
-    """Length of the longest straight run of a track, along the ground [m]."""
-    path = track.path
-    runs, run = [0.0], 0.0
-    for length, radius in zip(path.length, path.radius, strict=True):
-        run = run + float(length) if radius == 0.0 else 0.0
-        runs.append(run)
-    return max(runs)
 
 
 def _moved_out(tracks: list[VehicleWheel]) -> list[VehicleWheel]:
