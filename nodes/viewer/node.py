@@ -121,7 +121,7 @@ class Viewer(Node):
                 simulator=parameters["simulator"],
                 world=parameters["world"],
                 root_pose=lambda: self._frames.world(self._root),
-                show_world=self._new_worlds.append,
+                show_world=self.show_world,
             )
         except GrouserError:
             self.scene.stop()
@@ -246,6 +246,10 @@ class Viewer(Node):
             return None
         x, y, z, w = quaternion
         return Pose(position, (x / length, y / length, z / length, w / length))
+
+    def show_world(self, world: World) -> None:
+        """Shows another world from the next picture on; from any thread."""
+        self._new_worlds.append(world)
 
     def _change_world(self, world: World) -> None:
         """Shows another world, in a scene of its own, with the machine until another one is described."""

@@ -27,6 +27,7 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 from websockets.sync.client import connect
 
+from grouser import catalogue
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.simulator.object_markers import object_markers
@@ -466,6 +467,22 @@ def test_fixed_base_is_drawn_at_the_spawn_pose(theatre: Theatre, world_file: Cal
 def test_missing_world_is_named(theatre: Theatre) -> None:
     with pytest.raises(MachineError, match="no world called 'mars'"):
         theatre.open_viewer("mars")
+
+
+def test_another_world_keeps_the_machine(theatre: Theatre) -> None:
+    """As the page does it when another world was loaded: a scene of its own, behind the same port."""
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.stage.forces = {"base_link": (0.0, 0.0, 100.0)}
+    theatre.wait_for(lambda: handle(viewer, "/contact_forces"), "the machine and its force")
+    before, port = viewer.scene, viewer.page.port
+    viewer.show_world(load_world(catalogue.world_file("obstacles")))
+    theatre.wait_for(
+        lambda: viewer.scene is not before and handle(viewer, "/contact_forces"), "the force in the new world"
+    )
+    assert viewer.scene.links == ("base_link", "arm") and viewer.page.port == port
+    with connect(f"ws://127.0.0.1:{port}/view", subprotocols=[f"viser-v{viser.__version__}"]) as page:
+        page.recv(timeout=DEADLINE)
 
 
 def test_later_pages_look_at_the_present_position(theatre: Theatre) -> None:
