@@ -1,5 +1,6 @@
 """The viewer over real DDS, with a small node that publishes a machine as the simulator does."""
 
+import gzip
 import http.client
 import signal
 import socket
@@ -555,7 +556,7 @@ def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
     connection.request("GET", "/")
     answer = connection.getresponse()
     assert answer.status == 200
-    assert b"<html" in answer.read()
+    assert b"<html" in gzip.decompress(answer.read())
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
