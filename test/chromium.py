@@ -41,8 +41,10 @@ def running_browser(profile: Path, what: str) -> Iterator["Browser"]:
     if program is None:
         pytest.skip(f"not tested: {what}; none of {', '.join(NAMES)} is installed")
     browser = Browser(program, profile)
-    yield browser
-    browser.close()
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
 class Browser:
@@ -75,6 +77,13 @@ class Browser:
         assert "error" not in answer, answer
         return answer["result"]
 
+    def wait_for(self, event: str, session: str) -> None:
+        """Waits for an event of a page."""
+        while True:
+            heard = json.loads(self._socket.recv(timeout=DEADLINE))
+            if heard.get("method") == event and heard.get("sessionId") == session:
+                return
+
     def open(self, address: str) -> "Tab":
         """A new tab with a page that has loaded."""
         return Tab(self, address)
@@ -91,10 +100,12 @@ class Tab:
     def __init__(self, browser: Browser, address: str) -> None:
         self._browser = browser
         self._closed = False
-        self._target = browser.call("Target.createTarget", url=address)["targetId"]
+        self._target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         attached = browser.call("Target.attachToTarget", targetId=self._target, flatten=True)
         self._session = attached["sessionId"]
-        wait_until(lambda: self.run("document.readyState === 'complete' && location.href !== 'about:blank'"), address)
+        self.call("Page.enable")
+        self.call("Page.navigate", url=address)
+        browser.wait_for("Page.loadEventFired", self._session)
 
     def call(self, method: str, **parameters: Any) -> dict:
         return self._browser.call(method, self._session, **parameters)

@@ -121,12 +121,13 @@ class Viewer(Node):
                 simulator=parameters["simulator"],
                 world=parameters["world"],
                 root_pose=lambda: self._frames.world(self._root),
-                show_world=self._new_worlds.append,
+                show_world=self.show_world,
             )
         except GrouserError:
             self.scene.stop()
             raise
         self._description = ""
+        self._machine: Machine | None = None
         self._root = ""
         self._aim_wanted = False
         self._wrench_subscriptions: list[Subscription] = []
@@ -165,6 +166,7 @@ class Viewer(Node):
         self._subscribe_wrenches(machine)
         self._warn_of(self.scene.show(machine))
         self._frames.describe(machine, self._world.spawn)
+        self._machine = machine
         self._root = machine.root
         self.page.show(machine)
         self._draw()
@@ -245,12 +247,17 @@ class Viewer(Node):
         x, y, z, w = quaternion
         return Pose(position, (x / length, y / length, z / length, w / length))
 
+    def show_world(self, world: World) -> None:
+        """Shows another world from the next picture on; from any thread."""
+        self._new_worlds.append(world)
+
     def _change_world(self, world: World) -> None:
-        """Shows another world, in a scene of its own; the machine comes with its next description."""
+        """Shows another world, in a scene of its own, with the machine until another one is described."""
         before, self.scene = self.scene, self._make_scene(world)
         self._world = world
-        self._description = ""
         self._warn_of(self.scene.problems)
+        if self._machine is not None:
+            self.scene.show(self._machine)
         self.page.show_scene(self.scene.port)
         before.stop()
 

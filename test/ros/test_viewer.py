@@ -1,5 +1,6 @@
 """The viewer over real DDS, with a small node that publishes a machine as the simulator does."""
 
+import gzip
 import http.client
 import signal
 import socket
@@ -27,6 +28,7 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 from websockets.sync.client import connect
 
+from grouser import catalogue
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.simulator.object_markers import object_markers
@@ -468,6 +470,22 @@ def test_missing_world_is_named(theatre: Theatre) -> None:
         theatre.open_viewer("mars")
 
 
+def test_another_world_keeps_the_machine(theatre: Theatre) -> None:
+    """As the page does it when another world was loaded: a scene of its own, behind the same port."""
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.stage.forces = {"base_link": (0.0, 0.0, 100.0)}
+    theatre.wait_for(lambda: handle(viewer, "/contact_forces"), "the machine and its force")
+    before, port = viewer.scene, viewer.page.port
+    viewer.show_world(load_world(catalogue.world_file("obstacles")))
+    theatre.wait_for(
+        lambda: viewer.scene is not before and handle(viewer, "/contact_forces"), "the force in the new world"
+    )
+    assert viewer.scene.links == ("base_link", "arm") and viewer.page.port == port
+    with connect(f"ws://127.0.0.1:{port}/view", subprotocols=[f"viser-v{viser.__version__}"]) as page:
+        page.recv(timeout=DEADLINE)
+
+
 def test_later_pages_look_at_the_present_position(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE)
@@ -538,7 +556,7 @@ def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
     connection.request("GET", "/")
     answer = connection.getresponse()
     assert answer.status == 200
-    assert b"<html" in answer.read()
+    assert b"<html" in gzip.decompress(answer.read())
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
