@@ -19,7 +19,7 @@ NODES = 50  # of OPC UA
 _ECU_COMMAND, _DATA_ID = 0x120, 0x1234  # EcuCommand of excavator.dbc
 
 
-def can(descriptor: str) -> Callable[[], None]:
+def can(descriptor: str) -> Callable[[], object]:
     """An adapter that speaks slcan and says EcuCommand with its counter and checksum."""
     protect = PROFILES["e2e_5"].protect
     frames = [
@@ -27,10 +27,10 @@ def can(descriptor: str) -> Callable[[], None]:
         for counter in range(256)
     ]
     line, counters = int(descriptor), _counters(256)
-    return lambda: os.write(line, frames[next(counters)]) and None
+    return lambda: os.write(line, frames[next(counters)])
 
 
-def modbus(port: str) -> Callable[[], None]:
+def modbus(port: str) -> Callable[[], object]:
     """A client that writes the commands and reads the measurements, by one request each."""
     connection = socket.create_connection(("127.0.0.1", int(port)))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -47,14 +47,14 @@ def modbus(port: str) -> Callable[[], None]:
     return exchange
 
 
-def opcua(port: str) -> Callable[[], None]:
+def opcua(port: str) -> Callable[[], object]:
     """A client that reads all nodes by one request."""
     from asyncua.sync import Client
 
     client = Client(f"opc.tcp://127.0.0.1:{port}/grouser")
     client.connect()
     nodes = [client.get_node(f"ns=2;s=state.V{number}") for number in range(NODES)]
-    return lambda: client.read_values(nodes) and None
+    return lambda: client.read_values(nodes)
 
 
 def _counters(modulus: int) -> Iterator[int]:
