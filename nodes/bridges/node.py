@@ -1,7 +1,7 @@
 """The node of all bridges: a transport and a mapping between a device or bus and the topics of a machine."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
@@ -22,6 +22,7 @@ from grouser.nodes.bridges.diagnostics import diagnostics_message, state_message
 from grouser.nodes.bridges.fault_parameters import FaultParameters, line_declarations
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
+from grouser.nodes.shared.bridge_faults import faults_message
 from grouser.nodes.shared.messages import set_stamp
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.physics.base.errors import GrouserError, ParameterError
@@ -78,13 +79,12 @@ class BridgeNode(Node):
             RosPlant(self, mapping, _imus(mapping), stamped, frame),
             self._on_link,
             self._on_transport,
-            Scheduling(
-                parameters["scheduling"], parameters["priority"], parameters["cpu"], parameters["lock_memory"]
-            ),
+            Scheduling(parameters["scheduling"], parameters["priority"], parameters["cpu"], parameters["lock_memory"]),
             parameters["fault_seed"],
         )
-        self._faults = FaultParameters(self, mapping, self._runner)
         self._state = self.create_publisher(DiagnosticArray, topics.BRIDGE_STATE, topics.LATCHED)
+        self._fault_news = self.create_publisher(DiagnosticArray, topics.BRIDGE_FAULTS, topics.LATCHED)
+        self._faults = FaultParameters(self, mapping, self._runner, self._publish_faults)
         self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
         self.create_service(Trigger, topics.ACKNOWLEDGE, self._acknowledge)
         self.create_service(Trigger, topics.CLEAR_FAULTS, self._clear_faults)
@@ -132,6 +132,10 @@ class BridgeNode(Node):
         response.success = True
         response.message = ", ".join(self._faults.clear()) or "all was well"
         return response
+
+    def _publish_faults(self, faults: Mapping[str, bool | float]) -> None:
+        now = self.get_clock().now().nanoseconds
+        self._fault_news.publish(faults_message(self.get_fully_qualified_name(), faults, now))
 
     def _publish_state(self) -> None:
         self._state.publish(self._stamped(state_message(self.get_name(), self._runner)))
