@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
@@ -25,6 +26,7 @@ from grouser.nodes.shared import topics
 from grouser.nodes.shared.bridge_faults import faults_message
 from grouser.nodes.shared.messages import set_stamp
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
+from grouser.nodes.shared.process import run_node
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.description import load_machine
 
@@ -50,27 +52,41 @@ DECLARATIONS: dict[str, Declaration] = {
 
 
 class BridgeNode(Node):
-    """Connects a device or a bus to the topics of a machine, as a mapping says.
+    """Connects a device or a bus to the topics of a machine, as a mapping says; a program is a class of its own.
 
     Args:
-        program: its name, by which it knows its kinds of mappings.
-        default: mapping where the parameter is empty; "": none.
         overrides: parameters that come before those of the command line and of files.
 
     Raises:
         GrouserError: a parameter or the mapping is not valid, or a package is missing.
+
+    Attributes:
+        program: its name, by which it knows its kinds of mappings.
+        default: mapping where the parameter is empty; "": none.
     """
 
-    def __init__(self, program: str, default: str, overrides: Sequence[Parameter] = ()) -> None:
-        super().__init__(program, parameter_overrides=list(overrides))
+    program: ClassVar[str]
+    default: ClassVar[str] = ""
+
+    @classmethod
+    def main(cls, arguments: Sequence[str] | None = None) -> int:
+        """Runs the node until a signal; returns the exit status, 2 for an invalid parameter or mapping.
+
+        Args:
+            arguments: the command line; None: that of the process.
+        """
+        return run_node(cls.program, cls, cls.finish, arguments)
+
+    def __init__(self, overrides: Sequence[Parameter] = ()) -> None:
+        super().__init__(self.program, parameter_overrides=list(overrides))
         faults = line_declarations()
         parameters = declare(self, {name: one for name, one in DECLARATIONS.items() if name not in faults})
-        name = parameters["mapping"] or default
+        name = parameters["mapping"] or self.default
         if not name:
             raise ParameterError("mapping", "", "the path of a mapping file, or the name of a shipped one")
         mapping = load_bridge_mapping(catalogue.bridge_file(name))
         kind = KINDS[mapping.bridge]
-        if kind.program != program:
+        if kind.program != self.program:
             raise GrouserError(f"{mapping.file}: a mapping of the bridge {mapping.bridge} is for {kind.program}")
         stamped, frame = parameters["enable_stamped_cmd_vel"], parameters["base_frame"]
         self._runner = BridgeRunner(
