@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from grouser.bridges.joystick.events import EVENT, EventDecoder
+from grouser.bridges.joystick.feedback import ForceFeedback
 from grouser.bridges.joystick.fields import AxisRange
 
 Liveness = Literal["timestamp", "raw", "none"]
@@ -53,6 +54,7 @@ class OpenDevice:
         ask: reads the present raw axes and pressed buttons from the device.
         raw: descriptor of the raw device beside it, non-blocking; None: none.
         trusted: whether what `ask` says at the start is a measurement.
+        feedback: its motors; None: it has none.
         end: closes it.
         axes, buttons: what is known.
         heard: when it last gave a sign of life [s].
@@ -66,6 +68,7 @@ class OpenDevice:
     ask: Callable[[], tuple[dict[int, int], set[int]]]
     raw: int | None = None
     trusted: bool = False
+    feedback: ForceFeedback | None = None
     end: Callable[[], None] = lambda: None
     axes: dict[int, int] = field(default_factory=dict)
     buttons: dict[int, bool] = field(default_factory=dict)

@@ -3,13 +3,15 @@
 import os
 from collections.abc import Collection
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import evdev
 
-from grouser.bridges.joystick.codes import AXES, BUTTONS, EV_ABS, EV_KEY, EV_MSC, MSC_TIMESTAMP
+from grouser.bridges.joystick.codes import AXES, BUTTONS, EV_ABS, EV_FF, EV_KEY, EV_MSC, MSC_TIMESTAMP
 from grouser.bridges.joystick.device import DeviceIdentity, OpenDevice
+from grouser.bridges.joystick.feedback import ForceFeedback
 from grouser.bridges.joystick.fields import AxisRange
 from grouser.bridges.joystick.schema import DeviceRule
 
@@ -81,6 +83,7 @@ def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
         ask=ask,
         raw=raw,
         trusted=rule.trusted,
+        feedback=_feedback(device, capabilities.get(EV_FF, [])),
         end=end,
     )
     if identity.is_wireless and opened.liveness == "none" and not rule.allow_unjudged:
@@ -114,6 +117,13 @@ def is_joystick(
     if any(key in _JOYSTICK_KEYS for key in keys):
         return True
     return bool(used) and all(BUTTONS[name] in keys if name in BUTTONS else AXES[name] in axes for name in used)
+
+
+def _feedback(device: evdev.InputDevice, kinds: Collection[int]) -> ForceFeedback | None:
+    """The motors of a device; None where it has none, or where this user may not write to it."""
+    if not kinds or not os.access(device.path, os.W_OK):
+        return None
+    return ForceFeedback(device.upload_effect, partial(os.write, device.fd), kinds)
 
 
 def _open_raw(file: Path) -> int | None:

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from grouser.bridges.joystick.codes import AXES, BUTTONS
-from grouser.bridges.joystick.fields import AxisField, ButtonField, JoystickField
+from grouser.bridges.joystick.fields import FORCES, RUMBLES, AxisField, ButtonField, FeedbackField, JoystickField
 from grouser.bridges.mapping.data import BridgeMapping, Direction
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.names import shortened
@@ -62,16 +62,19 @@ def read_interface(reader: Reader, node: yaml.Node) -> dict[str, DeviceRule]:
 
 def read_address(reader: Reader, node: yaml.Node, direction: Direction, interface: Any) -> str:
     """Reads the device of a message; the only one where there is one."""
-    if direction == "out":
-        raise reader.error(node, "message", "nothing is sent to a joystick", "write direction: in")
-    nodes = reader.mapping(node, "source", ("device",))
+    key = "source" if direction == "in" else "target"
+    nodes = reader.mapping(node, key, ("device",))
     if "device" not in nodes and len(interface) == 1:
         return next(iter(interface))
-    return reader.choice(reader.required(nodes, "device", node, "source"), "device", tuple(interface))
+    return reader.choice(reader.required(nodes, "device", node, key), "device", tuple(interface))
 
 
-def read_field(reader: Reader, node: yaml.Node, direction: Direction, address: Any, interface: Any) -> JoystickField:
-    """Reads an axis or a button: its name, or an axis with its calibration."""
+def read_field(
+    reader: Reader, node: yaml.Node, direction: Direction, address: Any, interface: Any
+) -> JoystickField | FeedbackField:
+    """Reads an axis or a button: its name, or an axis with its calibration; of what is sent, a motor."""
+    if direction == "out":
+        return FeedbackField(reader.choice(node, "target", (*RUMBLES, *FORCES)))
     if isinstance(node, yaml.MappingNode):
         return _axis(reader, node)
     name = reader.choice(node, "source", (*AXES, *BUTTONS))
@@ -79,8 +82,18 @@ def read_field(reader: Reader, node: yaml.Node, direction: Direction, address: A
 
 
 def check(mapping: BridgeMapping) -> None:
-    """Refuses periods that the timer cannot keep, and an axis or half of it with two calibrations in one message."""
+    """Refuses periods that the timer cannot keep, two calibrations of an axis, and two messages to one device."""
+    felt: set[str] = set()
     for message in mapping.messages:
+        if message.direction == "out" and message.address in felt:
+            raise MachineError(
+                f"device {message.address} has two outgoing messages, whose effects would replace each other",
+                file=mapping.file,
+                line=message.line,
+                element=f"message {message.name}",
+                remedy="write all its motors in one message",
+            )
+        felt |= {message.address} if message.direction == "out" else set()
         if message.period < _PERIOD_MIN:
             raise MachineError(
                 f"period {message.period:g} is out of range; valid: {_PERIOD_MIN:g} s and more, "
