@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Run the tests of joysticks with the kernel's own devices, in an emulated computer with the files of this one.
 
-Needs Debian's packages `qemu-system-x86`, `linux-image-amd64` and `busybox-static`. The kernel may be unpacked elsewhere
-instead of installed (`dpkg -x`), and `--prefix` says where. The emulated computer reads the files of this one and
-cannot write them; its joysticks are made by uinput.
+Needs Debian's packages `qemu-system-x86`, `linux-image-amd64` and `busybox-static`. The kernel may be unpacked
+elsewhere instead of installed (`dpkg -x`), and `--prefix` says where. The emulated computer reads the files of this one
+and cannot write them; its joysticks are made by uinput.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The node of all bridges: a transport and a mapping between a device or bus and the topics of a machine."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -15,6 +15,7 @@ from grouser.bridges.bridge import LinkChange
 from grouser.bridges.link import LinkState
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.mapping.reader import load_bridge_mapping
+from grouser.bridges.plant import Plant
 from grouser.bridges.protocols import KINDS, transport_of
 from grouser.bridges.runner import BridgeRunner
 from grouser.bridges.scheduling import PRIORITIES, Scheduling
@@ -56,6 +57,7 @@ class BridgeNode(Node):
 
     Args:
         overrides: parameters that come before those of the command line and of files.
+        nearer: finds a plant in this process for a namespace and a mapping; None: the machine is behind topics.
 
     Raises:
         GrouserError: a parameter or the mapping is not valid, or a package is missing.
@@ -77,7 +79,11 @@ class BridgeNode(Node):
         """
         return run_node(cls.program, cls, cls.finish, arguments)
 
-    def __init__(self, overrides: Sequence[Parameter] = ()) -> None:
+    def __init__(
+        self,
+        overrides: Sequence[Parameter] = (),
+        nearer: Callable[[str, BridgeMapping], Plant | None] = lambda namespace, mapping: None,
+    ) -> None:
         super().__init__(self.program, parameter_overrides=list(overrides))
         faults = line_declarations()
         parameters = declare(self, {name: one for name, one in DECLARATIONS.items() if name not in faults})
@@ -88,11 +94,16 @@ class BridgeNode(Node):
         kind = KINDS[mapping.bridge]
         if kind.program != self.program:
             raise GrouserError(f"{mapping.file}: a mapping of the bridge {mapping.bridge} is for {kind.program}")
-        stamped, frame = parameters["enable_stamped_cmd_vel"], parameters["base_frame"]
+        plant = nearer(self.get_namespace(), mapping)
+        if plant is None:
+            stamped, frame = parameters["enable_stamped_cmd_vel"], parameters["base_frame"]
+            plant = RosPlant(self, mapping, _imus(mapping), stamped, frame)
+        else:
+            self.get_logger().info("commands and measurements go directly to the simulation in this process")
         self._runner = BridgeRunner(
             mapping,
             transport_of(mapping),
-            RosPlant(self, mapping, _imus(mapping), stamped, frame),
+            plant,
             self._on_link,
             self._on_transport,
             Scheduling(parameters["scheduling"], parameters["priority"], parameters["cpu"], parameters["lock_memory"]),

@@ -2,16 +2,17 @@
 
 import socket
 import threading
+from contextlib import suppress
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from patience import wait_until
+from patience import DEADLINE, wait_until
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
-from grouser.bridges.serial.json_lines import Line, write_line
+from grouser.bridges.serial.json_lines import Line, read_line, write_line
 from grouser.commands.replay import replay
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.bridge_faults import faults_message, faults_of
@@ -62,6 +63,17 @@ class Controller:
             line = write_line(Line(1, count % 65536, 0, {"boom": self.boom}))
             self._socket.sendto(line, ("127.0.0.1", self.ports[1]))
             count += 1
+
+    def hear(self, condition):
+        """Waits for an angle of the boom that satisfies a condition, of those that come from now on [rad]."""
+        self._socket.setblocking(False)
+        with suppress(BlockingIOError):
+            while self._socket.recv(4096):
+                pass
+        self._socket.settimeout(DEADLINE)
+        while not condition(angle := read_line(self._socket.recv(4096)).signals["boom"]):
+            pass
+        return angle
 
     def close(self):
         self._ending.set()
@@ -136,13 +148,43 @@ def test_faults_are_in_the_recording_and_its_commands_replay(
         at_first | {"loss": 0.25} | offset | {"bus_off": True},
         {},
     ]
-    after_bus_off = events[events.index(faults[3]) :]
-    first = next(one for one in after_bus_off if isinstance(one, Commanded) and "boom_valve" in one.values)
-    assert first.values["boom_valve"] == 0.0  # the safe state is what bus-off commands
+    before_the_end = events[: events.index(faults[4])]
+    last = [one for one in before_the_end if isinstance(one, Commanded) and "boom_valve" in one.values][-1]
+    assert last.values["boom_valve"] == 0.0  # the safe state is what bus-off commands
     assert {one.values["boom_valve"] for one in events if isinstance(one, Commanded)} >= {-0.5, 0.0, 0.25}
     result = replay(Recording(record))
     assert result.difference is None
     assert result.time == pytest.approx(end)
+
+
+def test_a_bridge_in_the_simulators_process_replays_too(peer, launch, compiled, controller, loader_file, tmp_path):
+    mapping, record = tmp_path / "udp.yaml", tmp_path / "run.mcap"
+    port, local_port = controller.ports
+    mapping.write_text(MAPPING.format(machine=loader_file, port=port, local_port=local_port))
+    process = launch(
+        *("grouser.nodes.composed", "simulator", "serial_bridge", "--ros-args"),
+        *("-p", f"simulator:machine:={loader_file}", "-p", f"simulator:record:={record}"),
+        *("-p", f"serial_bridge:mapping:={mapping}", "-p", "serial_bridge:faults.duplicate:=0.5"),
+    )
+    states = peer.hear(DiagnosticArray, "serial_bridge/state", topics.LATCHED)
+    joints = peer.hear(JointState, "joint_states")
+    place = list(joints.first("the machine").name).index("boom_joint")
+    states.wait_ever(lambda m: any(one.message == "live" for one in m.status), "a live link")
+    assert not peer.node.count_publishers(topics.VALVE_COMMANDS)
+    controller.boom = -0.5
+    moving = joints.wait(lambda m: abs(m.velocity[place]) > 0.02, "the boom moves").position[place]
+    controller.boom = 0.0
+    joints.wait(lambda m: abs(m.velocity[place]) < 1e-3, "the boom stands")
+    angle = controller.hear(lambda angle: abs(angle - moving) < 1.0)
+    assert angle == pytest.approx(joints.wait().position[place], abs=0.01)
+    process.terminate()
+    output, _ = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 0, output
+    assert "directly to the simulation in this process" in output
+    events = list(Recording(record).events())
+    assert [one.faults for one in events if isinstance(one, BridgeFaultsChanged)] == [{"duplicate": 0.5}]
+    assert {one.values["boom_valve"] for one in events if isinstance(one, Commanded)} == {0.0, -0.5}
+    assert replay(Recording(record)).difference is None
 
 
 def test_faults_survive_their_message():

@@ -1,5 +1,6 @@
 """Finds and opens event devices by evdev."""
 
+import fcntl
 import os
 from collections.abc import Collection
 from fnmatch import fnmatchcase
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import evdev
+import evdev.ff
 
 from grouser.bridges.joystick.codes import AXES, BUTTONS, EV_ABS, EV_FF, EV_KEY, EV_MSC, MSC_TIMESTAMP
 from grouser.bridges.joystick.device import DeviceIdentity, OpenDevice
@@ -17,6 +19,7 @@ from grouser.bridges.joystick.schema import DeviceRule
 
 INPUT_FOLDER = Path("/dev/input")
 _BLUETOOTH = 0x05  # BUS_BLUETOOTH
+_UPLOAD = 0x40304580  # EVIOCSFF, of a struct ff_effect of 48 bytes
 # Words in names of receivers: their pads have a radio link although they are USB devices.
 _RADIO_WORDS = ("wireless", "receiver", "dongle", "bluetooth")
 # INPUT_PROP_POINTER, _DIRECT and _ACCELEROMETER: touchpads, tablets and screens, and what feels its own motion.
@@ -123,7 +126,14 @@ def _feedback(device: evdev.InputDevice, kinds: Collection[int]) -> ForceFeedbac
     """The motors of a device; None where it has none, or where this user may not write to it."""
     if not kinds or not os.access(device.path, os.W_OK):
         return None
-    return ForceFeedback(device.upload_effect, partial(os.write, device.fd), kinds)
+    return ForceFeedback(partial(_upload, device.fd), partial(os.write, device.fd), kinds)
+
+
+def _upload(descriptor: int, effect: evdev.ff.Effect) -> int:
+    """Gives an effect to a device; evdev's own function would stop all threads until the driver has it."""
+    data = bytearray(bytes(effect))
+    fcntl.ioctl(descriptor, _UPLOAD, data)
+    return evdev.ff.Effect.from_buffer(data).id
 
 
 def _open_raw(file: Path) -> int | None:
