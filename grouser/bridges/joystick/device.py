@@ -26,6 +26,7 @@ class DeviceIdentity:
         name: as it calls itself.
         vendor, product: numbers of its maker.
         is_wireless: whether it is known to have a radio link.
+        port: where it is plugged in, as the kernel says: ``usb-0000:00:14.0-2.1/input0``; "" where it does not.
     """
 
     path: str
@@ -33,6 +34,7 @@ class DeviceIdentity:
     vendor: int
     product: int
     is_wireless: bool = False
+    port: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.vendor:04x}:{self.product:04x}) at {self.path}"

@@ -60,6 +60,7 @@ def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
         device.info.vendor,
         device.info.product,
         device.info.bustype == _BLUETOOTH or any(word in device.name.lower() for word in _RADIO_WORDS),
+        device.phys or "",
     )
     capabilities: dict[int, Any] = device.capabilities(absinfo=True)
     axes = dict(capabilities.get(EV_ABS, []))
@@ -101,6 +102,8 @@ def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
 def fits(identity: DeviceIdentity, rule: DeviceRule) -> bool:
     """Whether a device is one that a rule names."""
     if rule.identity is not None and rule.identity != (identity.vendor, identity.product):
+        return False
+    if rule.port and not fnmatchcase(identity.port, rule.port):
         return False
     return not rule.pattern or fnmatchcase(identity.name, rule.pattern)
 

@@ -13,7 +13,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.names import shortened
 from grouser.physics.description.text.yaml_reader import Reader
 
-_DEVICE_KEYS = ("id", "name", "report_period", "allow_unjudged", "trusted")
+_DEVICE_KEYS = ("id", "name", "port", "report_period", "allow_unjudged", "trusted")
 _AXIS_KEYS = ("axis", "rest", "side", "low", "centre", "high", "dead_band", "exponent", "inverted")
 _IDENTITY = re.compile(r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})")
 _REPORT_PERIODS = (0.0005, 1.0)  # [s]
@@ -29,6 +29,7 @@ class DeviceRule:
         name: in the mapping.
         identity: vendor and product; None: any.
         pattern: of the device's name, with * and ?; "": any.
+        port: pattern of where it is plugged in; "": anywhere.
         report_period: between two reports of a device that reports its time or has a raw device beside it [s]: silence
             of three is a lost link.
         allow_unjudged: whether a wireless device may command whose link cannot be told from a still stick.
@@ -43,6 +44,7 @@ class DeviceRule:
     allow_unjudged: bool = False
     trusted: bool = False
     used: frozenset[str] = frozenset()
+    port: str = ""
 
 
 def read_interface(reader: Reader, node: yaml.Node) -> dict[str, DeviceRule]:
@@ -53,9 +55,11 @@ def read_interface(reader: Reader, node: yaml.Node) -> dict[str, DeviceRule]:
     for name, entry in reader.entries(devices, "devices"):
         rule = _device(reader, name, entry)
         for other in rules.values():
-            if (rule.identity, rule.pattern) == (other.identity, other.pattern):
+            if (rule.identity, rule.pattern, rule.port) == (other.identity, other.pattern, other.port):
                 problem = f"it fits the same devices as {other.name}: which is which depends on their order"
-                raise reader.error(entry, f"device {name}", problem, "give them ids or names that tell them apart")
+                raise reader.error(
+                    entry, f"device {name}", problem, "give them ids, names or ports that tell them apart"
+                )
         rules[name] = rule
     return rules
 
@@ -139,6 +143,7 @@ def _device(reader: Reader, name: str, node: yaml.Node) -> DeviceRule:
         report_period=period,
         allow_unjudged=_flag(reader, nodes, "allow_unjudged", label),
         trusted=_flag(reader, nodes, "trusted", label),
+        port=reader.text(nodes["port"], f"{label} port") if "port" in nodes else "",
     )
 
 
