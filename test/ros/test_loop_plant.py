@@ -7,10 +7,12 @@ from bridge_pieces import mapping, message
 from bridge_pieces import signal as map_signal
 from patience import wait_until
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from grouser.bridges.loop_plant import LoopPlant, has_all
 from grouser.bridges.mapping.signals import measurements_of
 from grouser.nodes.bridges.ros_plant import RosPlant
+from grouser.nodes.simulator.node import SimulatorNode
 
 OTHERS = ("joy", "odom")
 
@@ -96,3 +98,11 @@ def test_mappings_that_need_topics_or_another_machine(paused, incoming, outgoing
     parts = message("in", map_signal("a", incoming)), message("out", map_signal("b", outgoing), direction="out")
     assert has_all(machine, mapping(*parts)) is near
     assert paused.machine_at("/other") is None
+
+
+def test_a_machine_of_a_fleet_is_found_by_its_namespace(ros):
+    simulator = SimulatorNode([Parameter("fleet", value="rover_and_excavator")])
+    found = {namespace: simulator.machine_at(namespace) for namespace in ("/", "/scout", "/digger/", "/nobody")}
+    simulator.destroy_node()
+    names = {namespace: one and (one[0], one[1].name) for namespace, one in found.items()}
+    assert names == {"/": None, "/scout": ("scout", "rover"), "/digger/": ("digger", "excavator"), "/nobody": None}
