@@ -29,7 +29,7 @@ endif
 # The tests start some two hundred processes: bytecode is kept, whatever the shell says.
 test coverage kernels lint: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test coverage kernels soak socketcan lint bench setup help clean distclean
+.PHONY: run test coverage kernels soak socketcan uinput lint bench setup help clean distclean
 .DEFAULT_GOAL := help
 
 run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW=0|1 LOOPBACK=0|1
@@ -62,6 +62,11 @@ soak: ## Run the long tests for drift and leaks: SOAK_HOURS=2 (of simulated time
 socketcan: ## Run the tests of SocketCAN in user-mode Linux (apt: user-mode-linux)
 	@$(SETUP) --purpose test
 	@$(IN) python tooling/socketcan.py
+
+# A kernel with joysticks in an emulated computer, which reads the files of this one.
+uinput: ## Run the tests of joysticks in an emulated computer (apt: qemu-system-x86 linux-image-amd64 busybox-static)
+	@$(SETUP) --purpose test
+	@$(IN) python tooling/uinput.py
 
 lint: ## Style, spelling, layers and types, without the tests
 	@$(SETUP) --purpose test

@@ -2,8 +2,9 @@
 
     composed simulator operator --ros-args -p simulator:machine:=rover -p operator:pattern:=rover
 
-A parameter for one of the nodes begins with its name. The viewer always has its own process: drawing would slow the
-physics down.
+A parameter for one of the nodes begins with its name. A bridge in the simulator's process reaches the machine in its
+namespace without messages, if the simulation itself has all signals of its mapping: all but `joy` and `odom`. The
+viewer always has its own process: drawing would slow the physics down.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
@@ -19,6 +21,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from grouser.bridges.loop_plant import LoopPlant, has_all
+from grouser.bridges.mapping.data import BridgeMapping
 from grouser.nodes.shared.process import EXIT_BAD_INPUT, spin_until, stop_on_signals
 from grouser.nodes.simulator.node import SimulatorNode, failure_text, leave, spinning
 from grouser.physics.base.errors import GrouserError
@@ -59,9 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     simulator: SimulatorNode | None = None
     with ExitStack() as stack:
         try:
-            others = [_make(name) for name in names if name != SIMULATOR]
             simulator = SimulatorNode(ended=stop) if SIMULATOR in names else None
+            others = [_make(name, simulator) for name in names if name != SIMULATOR]
         except GrouserError as error:
+            if simulator is not None:
+                simulator.destroy_node()
             print(f"composed: {error}", file=sys.stderr)
             leave(EXIT_BAD_INPUT)
         if simulator is not None:
@@ -74,10 +80,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     leave(0)
 
 
-def _make(name: str) -> Node:
+def _make(name: str, simulator: SimulatorNode | None) -> Node:
     module, node_class = OTHERS[name]
-    make: Callable[[], Node] = getattr(import_module(f"grouser.nodes.{module}"), node_class)
-    return make()
+    make: Callable[..., Node] = getattr(import_module(f"grouser.nodes.{module}"), node_class)
+    if simulator is None or not module.startswith("bridges."):
+        return make()
+    return make(nearer=partial(_nearer, simulator))
+
+
+def _nearer(simulator: SimulatorNode, namespace: str, mapping: BridgeMapping) -> LoopPlant | None:
+    """The simulated machine in a namespace as a bridge's plant; None: the mapping has signals that only topics have."""
+    found = simulator.machine_at(namespace)
+    if found is None or not has_all(found[1], mapping):
+        return None
+    return LoopPlant(lambda: simulator.mailbox, found[0])
 
 
 @contextmanager

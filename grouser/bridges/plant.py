@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+SILENCE = 0.5  # [s of wall time]: a measurement that has not come for longer is none
+
 
 @dataclass(frozen=True)
 class Signal:
@@ -24,7 +26,10 @@ class Signal:
 
 
 class Plant(Protocol):
-    """A machine, in this process or by topics. Its methods may be called from any thread, and return at once."""
+    """A machine, in this process or by topics.
+
+    Its methods may be called from any thread, and return within a step of the machine.
+    """
 
     def command(self, values: Mapping[str, float]) -> None:
         """Commands actuators: name of the signal -> value [SI]. All have been checked."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _AXES = ("x", "y", "z")
 _COMMANDED = ("valve", "joint")
-_MEASURED = ("joint", "hydraulics", "pose", "twist", "imu", "force_torque", "contact")
+MEASURED = ("joint", "hydraulics", "pose", "twist", "imu", "force_torque", "contact")
 
 
 class SimulationPlant:
@@ -30,7 +30,7 @@ class SimulationPlant:
             name: signal for name, signal in commands_of(machine.machine).items() if _kind(name) in _COMMANDED
         }
         self.measurements = {
-            name: signal for name, signal in measurements_of(machine.machine).items() if _kind(name) in _MEASURED
+            name: signal for name, signal in measurements_of(machine.machine).items() if _kind(name) in MEASURED
         }
 
     def command(self, values: Mapping[str, float]) -> None:

@@ -4,7 +4,7 @@ python -m grouser.docs_pages.ros_interface > docs/ros_interface.md
 
 Each node is created without ROS arguments, the simulator once for every shipped machine, and its publishers,
 subscriptions, services and actions are listed; nothing is simulated. Parameters come from the
-`DECLARATIONS` of the node's module.
+`DECLARATIONS` of the module of the node's class or its base class.
 """
 
 import inspect
@@ -143,6 +143,7 @@ MEANINGS: dict[str, Meaning] = {
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
     topics.BRIDGE_STATE: Meaning("whether the device or bus is open, and the state of every link, at each change"),
+    topics.BRIDGE_FAULTS: Meaning("active faults of a bridge, at each change; the simulator records them"),
     topics.ACKNOWLEDGE: Meaning("latched links are checked again; refused while one is silent or not neutral"),
     topics.CLEAR_EMERGENCY_STOP: Meaning("releases emergency stops; refused while a command is not neutral"),
 }
@@ -204,7 +205,13 @@ def node_classes() -> Iterator[tuple[str, type[Node], Mapping[str, Declaration]]
         module = import_module(module_name)
         for one in vars(module).values():
             if inspect.isclass(one) and issubclass(one, Node) and one.__module__ == module_name:
-                yield name, one, vars(module).get("DECLARATIONS", DECLARATIONS)
+                yield name, one, _declarations(one)
+
+
+def _declarations(node_class: type[Node]) -> Mapping[str, Declaration]:
+    """`DECLARATIONS` of the module of a node's class or of its base class; without any, the simulator's."""
+    modules = (vars(sys.modules[one.__module__]) for one in node_class.__mro__)
+    return next((names["DECLARATIONS"] for names in modules if "DECLARATIONS" in names), DECLARATIONS)
 
 
 @cache

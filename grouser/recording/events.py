@@ -32,6 +32,23 @@ class FaultsChanged:
 
 
 @dataclass(frozen=True)
+class BridgeFaultsChanged:
+    """All active faults of a bridge from now on, by name; the simulation sees only what the bridge commands.
+
+    Attributes:
+        step: before which.
+        machine: that the bridge is of.
+        bridge: full name of its node.
+        faults: ``loss``, ``stale_stick`` ... -> value.
+    """
+
+    step: int
+    machine: str
+    bridge: str
+    faults: Mapping[str, bool | float]
+
+
+@dataclass(frozen=True)
 class Stopped:
     """Emergency stop of one machine."""
 
@@ -166,6 +183,7 @@ class StateReached:
 Event = (
     Commanded
     | FaultsChanged
+    | BridgeFaultsChanged
     | Stopped
     | Released
     | WasReset
@@ -181,6 +199,7 @@ Event = (
 TOPICS: dict[str, type[Event]] = {
     "commands": Commanded,
     "faults": FaultsChanged,
+    "bridge_faults": BridgeFaultsChanged,
     "emergency_stop": Stopped,
     "release": Released,
     "reset": WasReset,
@@ -201,6 +220,12 @@ _NUMBERS = {"type": "array", "items": {"type": "number"}}
 _FIELDS: dict[str, dict[str, Any]] = {
     "commands": {"step": _STEP, "values": {"type": "object", "additionalProperties": {"type": "number"}}},
     "faults": {"step": _STEP, "faults": {"type": "object", "additionalProperties": {"type": "object"}}},
+    "bridge_faults": {
+        "step": _STEP,
+        "machine": _TEXT,
+        "bridge": _TEXT,
+        "faults": {"type": "object", "additionalProperties": {"type": ["boolean", "number"]}},
+    },
     "emergency_stop": {"step": _STEP, "machine": _TEXT},
     "release": {"step": _STEP, "machine": _TEXT},
     "reset": {"step": _STEP, "continues_at": _STEP},

@@ -18,7 +18,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.recording.events import SCHEMAS, TOPIC_OF, TOPICS, Event
 from grouser.recording.origin import Origin
 
-FORMAT = 3
+FORMAT = 4
 _ORIGIN, _ENDING = "origin", "ending"
 _OBJECT = {"type": "object"}
 # Exceptions of the library for a truncated or damaged file.

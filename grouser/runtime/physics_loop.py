@@ -11,6 +11,7 @@ from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import transfer_state
 from grouser.physics.simulation.view import MachineView
 from grouser.recording.events import (
+    BridgeFaultsChanged,
     Commanded,
     Diverged,
     Event,
@@ -382,6 +383,11 @@ class PhysicsLoop:
         mended = self._simulation.faults.clear()
         self._note_faults()
         return Outcome(True, ", ".join(mended) or "all was well")
+
+    def note_bridge_faults(self, name: str, faults: Mapping[str, Mapping[str, bool | float]]) -> None:
+        """Records all active faults of bridges of a robot: bridge -> fault -> value."""
+        for bridge, present in faults.items():
+            self._note(BridgeFaultsChanged(self.step, name, bridge, present))
 
     def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
         """Changes the real-time factor and the overrun limit."""

@@ -1,29 +1,17 @@
 """``can_bridge``: CAN with databases, J1939 and CANopen."""
 
 import sys
-from collections.abc import Sequence
 
-from rclpy.parameter import Parameter
-
-from grouser.nodes.bridges.node import DECLARATIONS, BridgeNode
-from grouser.nodes.shared.process import run_node
-
-__all__ = ["DECLARATIONS", "CanBridgeNode", "main"]
-
-_PROGRAM = "can_bridge"
+from grouser.nodes.bridges.node import BridgeNode
 
 
 class CanBridgeNode(BridgeNode):
     """Connects a CAN bus, as a mapping says."""
 
-    def __init__(self, overrides: Sequence[Parameter] = ()) -> None:
-        super().__init__(_PROGRAM, "", overrides)
+    program = "can_bridge"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until a signal; returns the exit status, 2 for an invalid parameter or mapping."""
-    return run_node(_PROGRAM, CanBridgeNode, CanBridgeNode.finish, arguments)
-
+main = CanBridgeNode.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,7 +1,7 @@
 """Faults of a bridge as parameters of its node: of the line `faults.<fault>`, of sensors `faults.<signal>.<fault>`."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,10 +42,18 @@ class FaultParameters:
         node: that has them.
         mapping: whose outgoing signals may have faults, if their `sensor_fault` allows it.
         runner: of the bridge.
+        told: called at the start and at each change with all active faults by name.
     """
 
-    def __init__(self, node: Node, mapping: BridgeMapping, runner: BridgeRunner) -> None:
-        self._node, self._runner = node, runner
+    def __init__(
+        self,
+        node: Node,
+        mapping: BridgeMapping,
+        runner: BridgeRunner,
+        told: Callable[[Mapping[str, bool | float]], None],
+    ) -> None:
+        self._node, self._runner, self._told = node, runner, told
+        self._active: dict[str, bool | float] = {}
         self._defaults: dict[str, Any] = {f"{_PREFIX}{name}": one.default for name, one in LINE.items()}
         self._sensors: dict[str, tuple[str, str]] = {}  # parameter -> signal and fault
         declarations = line_declarations()
@@ -63,10 +71,10 @@ class FaultParameters:
 
     def clear(self) -> list[str]:
         """Sets all faults to none; returns the names of those that were not."""
-        present = self._node.get_parameters(list(self._defaults))
-        faulty = [one for one in present if one.value != self._defaults[one.name]]
-        self._node.set_parameters([Parameter(one.name, value=self._defaults[one.name]) for one in faulty])
-        return [one.name.removeprefix(_PREFIX) for one in faulty]
+        faulty = list(self._active)
+        names = [f"{_PREFIX}{name}" for name in faulty]
+        self._node.set_parameters_atomically([Parameter(name, value=self._defaults[name]) for name in names])
+        return faulty
 
     def _refuse(self, parameters: list[Parameter]) -> SetParametersResult:
         for one in parameters:
@@ -85,9 +93,20 @@ class FaultParameters:
                 self._runner.faults.set_sensor(signal, self._of_signals[signal])
             else:
                 line = replace(line, **{one.name.removeprefix(_PREFIX): one.value})
-            if one.value != self._defaults[one.name]:
-                self._node.get_logger().warning(f"fault {one.name.removeprefix(_PREFIX)} = {one.value}")
         self._runner.faults.set_line(line, time.monotonic())
+        self._tell(changed)
+
+    def _tell(self, changed: Sequence[Parameter]) -> None:
+        """Logs what has changed, and tells which faults are active."""
+        for one in changed:
+            name = one.name.removeprefix(_PREFIX)
+            if one.value != self._defaults[one.name]:
+                self._active[name] = one.value
+                self._node.get_logger().warning(f"fault {name} = {one.value}")
+            elif self._active.pop(name, None) is not None:
+                self._node.get_logger().info(f"fault {name} is over")
+        if changed:
+            self._told(self._active)
 
 
 def _faulty_signals(mapping: BridgeMapping) -> list[str]:

@@ -1,29 +1,17 @@
 """``fmu_bridge``: a functional mock-up unit, in a process of its own."""
 
 import sys
-from collections.abc import Sequence
 
-from rclpy.parameter import Parameter
-
-from grouser.nodes.bridges.node import DECLARATIONS, BridgeNode
-from grouser.nodes.shared.process import run_node
-
-__all__ = ["DECLARATIONS", "FmuBridgeNode", "main"]
-
-_PROGRAM = "fmu_bridge"
+from grouser.nodes.bridges.node import BridgeNode
 
 
 class FmuBridgeNode(BridgeNode):
     """Steps a functional mock-up unit, as a mapping says."""
 
-    def __init__(self, overrides: Sequence[Parameter] = ()) -> None:
-        super().__init__(_PROGRAM, "", overrides)
+    program = "fmu_bridge"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until a signal; returns the exit status, 2 for an invalid parameter or mapping."""
-    return run_node(_PROGRAM, FmuBridgeNode, FmuBridgeNode.finish, arguments)
-
+main = FmuBridgeNode.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,7 +1,8 @@
 """The node of all bridges: a transport and a mapping between a device or bus and the topics of a machine."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
@@ -14,6 +15,7 @@ from grouser.bridges.bridge import LinkChange
 from grouser.bridges.link import LinkState
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.mapping.reader import load_bridge_mapping
+from grouser.bridges.plant import Plant
 from grouser.bridges.protocols import KINDS, transport_of
 from grouser.bridges.runner import BridgeRunner
 from grouser.bridges.transport import CLOSED, TransportState
@@ -21,8 +23,10 @@ from grouser.nodes.bridges.diagnostics import diagnostics_message, state_message
 from grouser.nodes.bridges.fault_parameters import FaultParameters, line_declarations
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
+from grouser.nodes.shared.bridge_faults import faults_message
 from grouser.nodes.shared.messages import set_stamp
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
+from grouser.nodes.shared.process import run_node
 from grouser.nodes.shared.scheduling import scheduling_declarations, scheduling_of
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.description import load_machine
@@ -44,40 +48,65 @@ DECLARATIONS: dict[str, Declaration] = {
 
 
 class BridgeNode(Node):
-    """Connects a device or a bus to the topics of a machine, as a mapping says.
+    """Connects a device or a bus to the topics of a machine, as a mapping says; a program is a class of its own.
 
     Args:
-        program: its name, by which it knows its kinds of mappings.
-        default: mapping where the parameter is empty; "": none.
         overrides: parameters that come before those of the command line and of files.
+        nearer: finds a plant in this process for a namespace and a mapping; None: the machine is behind topics.
 
     Raises:
         GrouserError: a parameter or the mapping is not valid, or a package is missing.
+
+    Attributes:
+        program: its name, by which it knows its kinds of mappings.
+        default: mapping where the parameter is empty; "": none.
     """
 
-    def __init__(self, program: str, default: str, overrides: Sequence[Parameter] = ()) -> None:
-        super().__init__(program, parameter_overrides=list(overrides))
+    program: ClassVar[str]
+    default: ClassVar[str] = ""
+
+    @classmethod
+    def main(cls, arguments: Sequence[str] | None = None) -> int:
+        """Runs the node until a signal; returns the exit status, 2 for an invalid parameter or mapping.
+
+        Args:
+            arguments: the command line; None: that of the process.
+        """
+        return run_node(cls.program, cls, cls.finish, arguments)
+
+    def __init__(
+        self,
+        overrides: Sequence[Parameter] = (),
+        nearer: Callable[[str, BridgeMapping], Plant | None] = lambda namespace, mapping: None,
+    ) -> None:
+        super().__init__(self.program, parameter_overrides=list(overrides))
         faults = line_declarations()
         parameters = declare(self, {name: one for name, one in DECLARATIONS.items() if name not in faults})
-        name = parameters["mapping"] or default
+        name = parameters["mapping"] or self.default
         if not name:
             raise ParameterError("mapping", "", "the path of a mapping file, or the name of a shipped one")
         mapping = load_bridge_mapping(catalogue.bridge_file(name))
         kind = KINDS[mapping.bridge]
-        if kind.program != program:
+        if kind.program != self.program:
             raise GrouserError(f"{mapping.file}: a mapping of the bridge {mapping.bridge} is for {kind.program}")
-        stamped, frame = parameters["enable_stamped_cmd_vel"], parameters["base_frame"]
+        plant = nearer(self.get_namespace(), mapping)
+        if plant is None:
+            stamped, frame = parameters["enable_stamped_cmd_vel"], parameters["base_frame"]
+            plant = RosPlant(self, mapping, _imus(mapping), stamped, frame)
+        else:
+            self.get_logger().info("commands and measurements go directly to the simulation in this process")
         self._runner = BridgeRunner(
             mapping,
             transport_of(mapping),
-            RosPlant(self, mapping, _imus(mapping), stamped, frame),
+            plant,
             self._on_link,
             self._on_transport,
             scheduling_of(parameters),
             parameters["fault_seed"],
         )
-        self._faults = FaultParameters(self, mapping, self._runner)
         self._state = self.create_publisher(DiagnosticArray, topics.BRIDGE_STATE, topics.LATCHED)
+        self._fault_news = self.create_publisher(DiagnosticArray, topics.BRIDGE_FAULTS, topics.LATCHED)
+        self._faults = FaultParameters(self, mapping, self._runner, self._publish_faults)
         self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, topics.RELIABLE)
         self.create_service(Trigger, topics.ACKNOWLEDGE, self._acknowledge)
         self.create_service(Trigger, topics.CLEAR_FAULTS, self._clear_faults)
@@ -125,6 +154,10 @@ class BridgeNode(Node):
         response.success = True
         response.message = ", ".join(self._faults.clear()) or "all was well"
         return response
+
+    def _publish_faults(self, faults: Mapping[str, bool | float]) -> None:
+        now = self.get_clock().now().nanoseconds
+        self._fault_news.publish(faults_message(self.get_fully_qualified_name(), faults, now))
 
     def _publish_state(self) -> None:
         self._state.publish(self._stamped(state_message(self.get_name(), self._runner)))

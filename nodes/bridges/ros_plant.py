@@ -15,10 +15,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState, Joy
 
 from grouser.bridges.mapping.data import BridgeMapping
+from grouser.bridges.plant import SILENCE
 from grouser.nodes.shared import messages, topics
 from grouser.runtime.streams import STREAMS
-
-SILENCE = 0.5  # [s of wall time]: a measurement that has not come for longer is none
 
 _AXES = ("x", "y", "z")
 _TWIST = ("linear_x", "linear_y", "angular_z")

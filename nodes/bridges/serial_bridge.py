@@ -1,29 +1,17 @@
 """``serial_bridge``: frames on a serial line or in UDP datagrams."""
 
 import sys
-from collections.abc import Sequence
 
-from rclpy.parameter import Parameter
-
-from grouser.nodes.bridges.node import DECLARATIONS, BridgeNode
-from grouser.nodes.shared.process import run_node
-
-__all__ = ["DECLARATIONS", "SerialBridgeNode", "main"]
-
-_PROGRAM = "serial_bridge"
+from grouser.nodes.bridges.node import BridgeNode
 
 
 class SerialBridgeNode(BridgeNode):
     """Connects a serial line or UDP, as a mapping says."""
 
-    def __init__(self, overrides: Sequence[Parameter] = ()) -> None:
-        super().__init__(_PROGRAM, "", overrides)
+    program = "serial_bridge"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the node until a signal; returns the exit status, 2 for an invalid parameter or mapping."""
-    return run_node(_PROGRAM, SerialBridgeNode, SerialBridgeNode.finish, arguments)
-
+main = SerialBridgeNode.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -61,6 +61,7 @@ CLEAR_FAULTS = "~/clear_faults"
 CLEAR_EMERGENCY_STOP = "~/clear_emergency_stop"
 SIMULATE_STEPS = "~/simulate_steps"
 BRIDGE_STATE = "~/state"
+BRIDGE_FAULTS = "bridge_faults"
 ACKNOWLEDGE = "~/acknowledge"
 
 RELIABLE = profile(streams.RELIABLE)

@@ -34,6 +34,7 @@ from grouser.physics.base.compilation import Progress, Report, progress_text
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
 from grouser.recording.recorder import Recorder
+from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.outcome import Outcome
 from grouser.runtime.physics_loop import PhysicsLoop
 from grouser.runtime.report import LoopReport
@@ -111,6 +112,20 @@ class SimulatorNode(LifecycleNode):
     def recorder(self) -> Recorder | None:
         """Recorder of the run; None: not recorded."""
         return None if self._session is None else self._session.recorder
+
+    @property
+    def mailbox(self) -> Mailbox | None:
+        """Mailbox of the physics loop; None: unconfigured."""
+        return None if self._session is None else self._session.mailbox
+
+    def machine_at(self, namespace: str) -> tuple[str, Machine] | None:
+        """Name in the simulation and description of the robot with topics in a namespace; None: there is none."""
+        for robot in () if self._session is None else self._session.interfaces:
+            within = robot.place.namespace
+            full = within if within.startswith("/") else f"{self.get_namespace().rstrip('/')}/{within}"
+            if namespace.rstrip("/") == full.rstrip("/"):
+                return robot.place.name, robot.machine
+        return None
 
     @property
     def bag(self) -> Bag | None:

@@ -165,7 +165,7 @@ class NodeHost:
         """
         session = self._built()
         self.world()  # raises an error if none is loaded
-        placed, namespaces = [], set(session.namespaces)
+        placed, namespaces = [], {one.place.namespace.strip("/") for one in session.interfaces}
         for order in orders:
             if is_plain(order.machine):
                 placed.append(order)

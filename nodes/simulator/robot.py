@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from control_msgs.msg import DynamicInterfaceGroupValues
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from grouser.nodes.shared import messages, topics
+from grouser.nodes.shared import bridge_faults, messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.simulator.fault_parameters import FaultParameters
 from grouser.nodes.simulator.parameters import DECLARATIONS, PUBLISH_MAP_TF, SimulatorParameters
@@ -197,6 +198,9 @@ class RobotInterface:
         own = self._endpoints.name(topics.EMERGENCY_STOP)
         if self._node.resolve_topic_name(own) != topics.STOP_OF_ALL:  # which stops it, too
             StopSubscription(self._endpoints, topics.EMERGENCY_STOP, self._on_emergency_stop)
+        self._endpoints.create_subscription(
+            DiagnosticArray, topics.BRIDGE_FAULTS, self._on_bridge_faults, bridge_faults.READ
+        )
 
     def _subscribe(self, message_type: type, topic: str, convert: Callable, *known: object) -> None:
         """Subscribes to commands: each message is converted for the physics thread, or refused as a whole."""
@@ -214,6 +218,15 @@ class RobotInterface:
 
         self._endpoints.create_subscription(message_type, topic, receive, topics.RELIABLE)
         self.commanded.append(source)
+
+    def _on_bridge_faults(self, message: DiagnosticArray) -> None:
+        """Has the faults of the machine's bridges recorded."""
+        try:
+            faults = bridge_faults.faults_of(message)
+        except ParameterError as error:
+            self._refuse(f"{self.place.prefix}{topics.BRIDGE_FAULTS}", error)
+            return
+        self._mailbox.call(lambda loop: loop.note_bridge_faults(self.place.name, faults))
 
     def _on_emergency_stop(self) -> None:
         whose = f" of {self.place.name}" if self.place.name else ""

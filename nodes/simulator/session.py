@@ -70,6 +70,7 @@ class Session:
         has_fleet: whether it started with a fleet; else its one machine has the names of the node.
         world: the loaded one; `NOWHERE`: none.
         recorder: of the run; None: not recorded.
+        mailbox: of the physics loop.
         scheduling: of its threads.
     """
 
@@ -89,7 +90,7 @@ class Session:
         self._stopping = threading.Event()
         self._refused = 0
         self._told: frozenset[str] = frozenset()
-        self._mailbox = Mailbox()
+        self.mailbox = Mailbox()
         self._loop: PhysicsLoop | None = None
         self._starts_active = False
         self._beginning = threading.Lock()
@@ -112,7 +113,7 @@ class Session:
                 self._add(make(name))
             StopSubscription(self._endpoints, topics.STOP_OF_ALL, self._stop_all)
             sources = [source for robot in self._robots.values() for source in robot.commanded]
-            self._lockstep = make_lockstep(parameters, sources, self._mailbox, self._warn)
+            self._lockstep = make_lockstep(parameters, sources, self.mailbox, self._warn)
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
             self._neighbours = NeighbourWatch(node, self._moved_frames, node.get_logger().warning)
             self._endpoints.at_end(self._neighbours.destroy)
@@ -143,7 +144,7 @@ class Session:
         self._stopping.set()
         if self._loop is not None:
             self._loop.finish()
-        self._mailbox.close()
+        self.mailbox.close()
         if self._built.is_set() and self._physics_thread.is_alive():
             self._physics_thread.join()
         self._publishing.finish()
@@ -171,7 +172,7 @@ class Session:
 
     def call(self, function: Callable[[PhysicsLoop], Any]) -> Future:
         """Runs a function in the physics thread; the future is cancelled if that thread has ended."""
-        return self._mailbox.call(function)
+        return self.mailbox.call(function)
 
     def request(self, call: Callable[[PhysicsLoop], Outcome]) -> Outcome:
         """Runs a function in the physics thread and waits for it: at most a tick, or the requested steps."""
@@ -185,7 +186,7 @@ class Session:
     def change(self, parameters: SimulatorParameters, changes: list[Parameter]) -> None:
         """Applies changed parameters."""
         self._parameters = parameters
-        call, timeout = self._mailbox.call, parameters.command_timeout
+        call, timeout = self.mailbox.call, parameters.command_timeout
         call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
         call(lambda loop: loop.change_lockstep_deadline(parameters.lockstep_deadline))
         for name, robot in self._robots.items():
@@ -216,9 +217,9 @@ class Session:
         return self._robots.keys()
 
     @property
-    def namespaces(self) -> frozenset[str]:
-        """Namespaces of the robots, without slashes at their ends."""
-        return frozenset(robot.place.namespace.strip("/") for robot in self._robots.values())
+    def interfaces(self) -> Collection[RobotInterface]:
+        """Topics of the machines of `robots`."""
+        return self._robots.values()
 
     def spawn(self, orders: Sequence[SpawnOrder]) -> None:
         """Adds machines while the simulation runs: all of them, or none if one is refused.
@@ -364,7 +365,7 @@ class Session:
         parameters = self._parameters
         valves = () if name else parameters.valves
         return RobotInterface(
-            *(self._node, Place(name, namespace), machine, self.world, parameters, self._mailbox, self._refuse),
+            *(self._node, Place(name, namespace), machine, self.world, parameters, self.mailbox, self._refuse),
             *(valves, program),
         )
 
@@ -406,7 +407,7 @@ class Session:
                 raise
         finally:
             self._built.set()
-            self._mailbox.close()
+            self.mailbox.close()
             if self.recorder is not None:
                 self.recorder.close()
 
@@ -428,7 +429,7 @@ class Session:
             self._schedule(self._robots),
             Pacer(parameters.step, parameters.real_time_factor, parameters.overrun_limit),
             runtimes,
-            self._mailbox,
+            self.mailbox,
             self._publishing.queue,
             self._warn,
             lambda text: self._node.get_logger().error(f"paused: {text}"),
@@ -439,7 +440,7 @@ class Session:
 
     def _stop_all(self) -> None:
         self._node.get_logger().warning("emergency stop of all machines", throttle_duration_sec=_WARNING_PERIOD)
-        self._mailbox.call(PhysicsLoop.stop_all)
+        self.mailbox.call(PhysicsLoop.stop_all)
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)

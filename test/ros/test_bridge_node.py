@@ -25,8 +25,9 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import Imu, JointState, Joy
 from std_srvs.srv import Trigger
 
+from grouser.bridges.plant import SILENCE
 from grouser.commands.hil_report import listen, report_lines
-from grouser.nodes.bridges.ros_plant import SILENCE, RosPlant
+from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import messages, topics
 
 RECORDED = Path(__file__).parents[1] / "data" / "joystick"

@@ -221,6 +221,39 @@ def test_the_own_node_obeys_the_master():
     assert CanopenNetwork([], OwnNodeSettings(5, 0.5, True)).start(0.0) == [CanFrame(0x705, False, b"\x00")]
 
 
+def test_a_master_reads_and_sets_objects_of_the_own_node():
+    """Frames of CiA 301."""
+    network = CanopenNetwork([], OwnNodeSettings(5, 0.5))
+    network.start(0.0)
+
+    def ask(data, identifier=0x605):
+        frames = network.receive(identifier, bytes.fromhex(data), 0.1).frames
+        return [f"{one.identifier:03X}#{one.data.hex().upper()}" for one in frames]
+
+    assert ask("4000100000000000") == ["585#4300100000000000"]
+    assert ask("4001100000000000") == ["585#4F01100000000000"]
+    assert ask("4017100000000000") == ["585#4B171000F4010000"]
+    assert ask("4018100100000000") == ["585#4318100100000000"]
+    assert ask("2B17100064000000") == ["585#6017100000000000"]  # a heartbeat of 100 ms
+    assert ask("4017100000000000") == ["585#4B17100064000000"]
+    assert ask("2B17100005000000") == ["585#8017100032000906"]  # too short
+    assert ask("2F17100064000000") == ["585#8017100010000706"]  # one byte
+    assert ask("2301100000000000") == ["585#8001100002000106"]  # read-only
+    assert ask("4018100200000000") == ["585#8018100211000906"]  # no such subindex
+    assert ask("4000200000000000") == ["585#8000200000000206"]  # no such object
+    assert ask("2117100002000000") == ["585#8017100001000405"]  # in segments
+    assert ask("8017100000000000") == []
+    assert ask("401710") == []
+    assert ask("4017100000000000", 0x606) == []  # of another node
+    assert network.tick(0.09).frames == []
+    assert network.tick(0.1).frames == [CanFrame(0x705, False, b"\x7f")]
+    assert network.tick(0.2).frames
+    network.receive(0, b"\x02\x05", 0.2)  # stopped: it answers nothing
+    assert ask("4017100000000000") == []
+    network.receive(0, b"\x82\x05", 0.2)  # reset: as at the start
+    assert ask("4017100000000000") == ["585#4B171000F4010000"]
+
+
 @given(st.lists(st.tuples(st.integers(0, 0x7FF), st.binary(max_size=8)), max_size=30))
 def test_random_frames_break_no_network(frames):
     network = CanopenNetwork([DeviceSettings(10, 0.2, True)], OwnNodeSettings(5, 0.5))

@@ -107,7 +107,6 @@ REFUSALS = [
     ("profile: e2e_5, max_jump", "profile: e2e_9, max_jump", 21, ("e2e_9", "e2e_5")),
     ("data_id: 0x1234", "data_id: 0x12345", 22, ("0x12345", "valid: 0 to 0xFFFF")),
     (", data_id: 0x1234", "", 22, ("'data_id' is missing",)),
-    ("direction: in\n    source: {device: left}", "direction: out\n    target: {device: left}", 11, ("direction: in",)),
     (
         "safe: 0.0, neutral",
         "safe: 0.0, sensor_fault: true, neutral",

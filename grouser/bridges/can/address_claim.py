@@ -95,6 +95,12 @@ class AddressClaim:
         self.state = ClaimState.LOST
         return self._say_lost_soon(now)
 
+    def command(self, address: int, now: float) -> list[CanFrame]:
+        """Takes the address that another node has ordered it to; returns what to send."""
+        if self.state is ClaimState.SILENT or (address == self.address and self.state is not ClaimState.LOST):
+            return []
+        return self._claim(address, now)
+
     def requested(self, now: float) -> list[CanFrame]:
         """Answers a request for the claim; returns what to send."""
         if self.state is ClaimState.LOST:

@@ -18,9 +18,20 @@ from grouser.bridges.can.canopen import (
     read_emergency,
     read_heartbeat,
 )
+from grouser.bridges.can.canopen_objects import (
+    DEVICE_TYPE,
+    ERROR_REGISTER,
+    HEARTBEAT_TIME,
+    IDENTITY,
+    REQUEST,
+    RESPONSE,
+    Entry,
+    answer,
+)
 from grouser.bridges.can.frames import CanFrame, Loss, Outcome
 
 _RESTART_INTERVAL = 1.0  # [s] between two commands to a device that does not start
+_SHORTEST_HEARTBEAT = 10  # [ms]
 _COMMANDED = {
     int(NmtCommand.START): NodeState.OPERATIONAL,
     int(NmtCommand.STOP): NodeState.STOPPED,
@@ -72,6 +83,21 @@ class _OwnNode:
     settings: OwnNodeSettings
     state: NodeState = NodeState.PRE_OPERATIONAL
     next_heartbeat: float = 0.0  # [s]
+    milliseconds: int = 0  # between two heartbeats
+
+    def set_heartbeat(self, milliseconds: int) -> None:
+        self.next_heartbeat += 0.001 * (milliseconds - self.milliseconds)
+        self.milliseconds = milliseconds
+
+    def objects(self) -> dict[tuple[int, int], Entry]:
+        heartbeat_time = Entry(2, lambda: self.milliseconds, self.set_heartbeat, _SHORTEST_HEARTBEAT, 0xFFFF)
+        return {
+            (DEVICE_TYPE, 0): Entry(4, lambda: 0),  # of no standard profile
+            (ERROR_REGISTER, 0): Entry(1, lambda: 0),
+            (HEARTBEAT_TIME, 0): heartbeat_time,
+            (IDENTITY, 0): Entry(1, lambda: 1),
+            (IDENTITY, 1): Entry(4, lambda: 0),  # no vendor
+        }
 
 
 class CanopenNetwork:
@@ -101,7 +127,7 @@ class CanopenNetwork:
                 device.state = None
                 outcome.losses.append(Loss(f"heartbeat of node {node} lost", node))
         if self._own is not None and now >= self._own.next_heartbeat:
-            self._own.next_heartbeat = now + self._own.settings.heartbeat
+            self._own.next_heartbeat = now + 0.001 * self._own.milliseconds
             outcome.frames.append(self._heartbeat(self._own, self._own.state))
         return outcome
 
@@ -111,6 +137,10 @@ class CanopenNetwork:
         if identifier == NMT_COMMAND and len(data) == 2 and self._own is not None:
             if data[1] in (0, self._own.settings.node):
                 outcome.frames += self._obey(self._own, data[0], now)
+        elif self._own is not None and identifier == REQUEST + self._own.settings.node:
+            data_back = None if self._own.state is NodeState.STOPPED else answer(self._own.objects(), data)
+            if data_back is not None:
+                outcome.frames.append(CanFrame(RESPONSE + self._own.settings.node, False, data_back))
         elif (device := self._devices.get(identifier - HEARTBEAT)) is not None:
             state = read_heartbeat(data)
             if state is not None:
@@ -162,6 +192,7 @@ class CanopenNetwork:
 
     def _boot(self, own: _OwnNode, now: float) -> list[CanFrame]:
         own.state = NodeState.OPERATIONAL if own.settings.is_self_starting else NodeState.PRE_OPERATIONAL
+        own.milliseconds = round(1000.0 * own.settings.heartbeat)
         own.next_heartbeat = now + own.settings.heartbeat
         return [self._heartbeat(own, NodeState.BOOT_UP)]
 

@@ -8,16 +8,24 @@ from collections import deque
 from collections.abc import Collection
 
 from grouser.bridges.can.address_claim import CLAIM_PGN, AddressClaim, ClaimState
+from grouser.bridges.can.connections import Connections, Frame
 from grouser.bridges.can.diagnostics import ActiveFaults, encode_dm1
 from grouser.bridges.can.frames import CanFrame
-from grouser.bridges.can.identifier import GLOBAL_ADDRESS, NULL_ADDRESS, Identifier
+from grouser.bridges.can.identifier import GLOBAL_ADDRESS, HIGHEST_ADDRESS, NULL_ADDRESS, Identifier
 from grouser.bridges.can.j1939_peers import DM1_PGN
 from grouser.bridges.can.name import Name
-from grouser.bridges.can.transport_protocol import PACKET_INTERVAL, broadcast_packets
+from grouser.bridges.can.transport_protocol import (
+    CONNECTION_PGN,
+    DATA_PGN,
+    PACKET_INTERVAL,
+    BroadcastAssembler,
+    broadcast_packets,
+)
 from grouser.bridges.can.transport_protocol import PRIORITY as TRANSPORT_PRIORITY
 
 REQUEST_PGN = 59904
 ACKNOWLEDGEMENT_PGN = 59392
+COMMANDED_ADDRESS_PGN = 65240
 _PRIORITY = 6
 _NEGATIVE_ACKNOWLEDGEMENT = 1
 _DM1_INTERVAL = 1.0  # [s]
@@ -42,6 +50,9 @@ class J1939Node:
         self._next_report = 0.0
         self._packets: deque[tuple[int, bytes]] = deque()
         self._next_packet = 0.0
+        self._broadcasts = BroadcastAssembler()
+        self._connections = Connections(frozenset({DM1_PGN, COMMANDED_ADDRESS_PGN}))
+        self._complete: list[tuple[int, int, bytes]] = []
 
     def start(self, now: float) -> list[CanFrame]:
         """Claims the address and asks all nodes for theirs; returns what to send."""
@@ -63,7 +74,9 @@ class J1939Node:
         frames = self.claim.tick(now)
         if not self.claim.is_claimed:
             self._packets.clear()
+            self._connections.clear()
             return frames
+        frames += self._transport(self._connections.tick(now))
         if self.faults != self._reported or now >= self._next_report:
             self._reported = self.faults
             self._next_report = now + _DM1_INTERVAL
@@ -88,6 +101,8 @@ class J1939Node:
         """
         if identifier.pgn == CLAIM_PGN and len(data) == 8:
             return self.claim.receive(identifier.source, Name.unpack(data), taken, now)
+        if identifier.pgn in (CONNECTION_PGN, DATA_PGN):
+            return self._take_packet(identifier, data, now)
         if identifier.pgn != REQUEST_PGN or len(data) != 3:
             return []
         requested = int.from_bytes(data, "little")
@@ -100,11 +115,43 @@ class J1939Node:
         if not self.claim.is_claimed:
             return []
         if requested == DM1_PGN:
+            faults = encode_dm1(self.faults)
+            if not is_for_all and len(faults) > 8:
+                return self._transport(self._connections.send(identifier.source, DM1_PGN, faults, now))
             return self._report()
         if requested in self._said:
             priority, destination, said = self._said[requested]
             return [self._frame(priority, requested, destination, said)]
         return [] if is_for_all else [self._refusal(requested, identifier.source)]
+
+    def take_groups(self) -> list[tuple[int, int, bytes]]:
+        """Takes what came by transfers to this node since the last call: source, parameter group, bytes."""
+        complete, self._complete = self._complete, []
+        return complete
+
+    def _take_packet(self, identifier: Identifier, data: bytes, now: float) -> list[CanFrame]:
+        """Takes a frame of a transport, to all or to this node."""
+        if identifier.destination == GLOBAL_ADDRESS:
+            complete, frames = self._broadcasts.receive(identifier, data, now), []
+        elif self.claim.is_claimed and identifier.destination == self.claim.address:
+            progress = self._connections.receive(identifier, data, now)
+            complete, frames = progress.complete, self._transport(progress.frames)
+            if complete is not None:
+                self._complete.append((identifier.source, *complete))
+        else:
+            return []
+        if complete is not None and complete[0] == COMMANDED_ADDRESS_PGN:
+            frames += self._commanded(complete[1], now)
+        return frames
+
+    def _commanded(self, data: bytes, now: float) -> list[CanFrame]:
+        """Takes the address that a NAME is ordered to, if it is its own."""
+        if len(data) != 9 or data[:8] != self.claim.name.pack() or data[8] > HIGHEST_ADDRESS:
+            return []
+        return self.claim.command(data[8], now)
+
+    def _transport(self, frames: list[Frame]) -> list[CanFrame]:
+        return [self._frame(TRANSPORT_PRIORITY, pgn, destination, data) for destination, pgn, data in frames]
 
     def _report(self) -> list[CanFrame]:
         data = encode_dm1(self.faults)

@@ -33,11 +33,16 @@ class Peers:
             return self._claimed(identifier.source, data)
         if identifier.pgn in (CONNECTION_PGN, DATA_PGN):
             complete = self._assembler.receive(identifier, data, now)
-            if complete is not None and complete[0] == DM1_PGN:
-                self._faulty(identifier.source, complete[1])
-        elif identifier.pgn == DM1_PGN:
-            self._faulty(identifier.source, data)
+            if complete is not None:
+                self.learn(identifier.source, *complete)
+        else:
+            self.learn(identifier.source, identifier.pgn, data)
         return []
+
+    def learn(self, source: int, pgn: int, data: bytes) -> None:
+        """Takes a whole parameter group of a node, however it came."""
+        if pgn == DM1_PGN and len(data) >= 6:
+            self.faults[source] = decode_dm1(data)
 
     def _claimed(self, address: int, data: bytes) -> list[Loss]:
         if len(data) != 8:
@@ -55,7 +60,3 @@ class Peers:
                 self.faults.pop(address, None)
                 losses.append(Loss(f"address {address:#04x} claimed by another node", address))
         return losses
-
-    def _faulty(self, address: int, data: bytes) -> None:
-        if len(data) >= 6:
-            self.faults[address] = decode_dm1(data)

@@ -158,6 +158,8 @@ class CanStack:
                 outcome.losses.append(Loss(loss.reason, loss.sender, messages))
         if self._node is not None:
             outcome.frames += self._node.receive(identifier, frame.data, self._peers.names, now)
+            for source, pgn, data in self._node.take_groups():
+                self._peers.learn(source, pgn, data)
 
     def _of_devices(self, losses: list[Loss]) -> list[Loss]:
         return [Loss(loss.reason, loss.sender, self._router.of_device(loss.sender)) for loss in losses]

@@ -1,19 +1,19 @@
 """The broadcast transport of J1939-21 for parameter groups of 9 to 1785 bytes, both ways.
 
 A broadcast announce message (BAM) says length and parameter group; packets of seven bytes with a sequence number follow
-at least 50 ms apart. The transport between two nodes, with requests to send, is not offered.
+at least 50 ms apart. The transport between two nodes is in `connections`.
 """
 
 from dataclasses import dataclass, field
 
-from grouser.bridges.can.identifier import Identifier
+from grouser.bridges.can.identifier import GLOBAL_ADDRESS, Identifier
 
 CONNECTION_PGN = 60416
 DATA_PGN = 60160
 PRIORITY = 7
 PACKET_INTERVAL = 0.05  # [s]
 HIGHEST_LENGTH = 1785  # [bytes]
-_PACKET = 7  # [bytes]
+PACKET = 7  # [bytes]
 _BROADCAST_ANNOUNCE = 0x20
 _TIMEOUT = 0.75  # [s] between two packets
 
@@ -24,13 +24,22 @@ def broadcast_packets(pgn: int, data: bytes) -> list[tuple[int, bytes]]:
     Raises:
         ValueError: 8 bytes or fewer, which go in a frame, or more than 1785.
     """
-    if not 8 < len(data) <= HIGHEST_LENGTH:
-        raise ValueError(f"{len(data)} bytes: valid is 9 to {HIGHEST_LENGTH}")
-    packets = [data[first : first + _PACKET].ljust(_PACKET, b"\xff") for first in range(0, len(data), _PACKET)]
+    packets = packets_of(data)
     announce = bytes((_BROADCAST_ANNOUNCE, *len(data).to_bytes(2, "little"), len(packets), 0xFF))
     frames = [(CONNECTION_PGN, announce + pgn.to_bytes(3, "little"))]
     frames += [(DATA_PGN, bytes((number,)) + packet) for number, packet in enumerate(packets, start=1)]
     return frames
+
+
+def packets_of(data: bytes) -> list[bytes]:
+    """Seven bytes each, the last one filled up.
+
+    Raises:
+        ValueError: 8 bytes or fewer, which go in a frame, or more than 1785.
+    """
+    if not 8 < len(data) <= HIGHEST_LENGTH:
+        raise ValueError(f"{len(data)} bytes: valid is 9 to {HIGHEST_LENGTH}")
+    return [data[first : first + PACKET].ljust(PACKET, b"\xff") for first in range(0, len(data), PACKET)]
 
 
 @dataclass
@@ -62,11 +71,11 @@ class BroadcastAssembler:
             parameter group and bytes of a broadcast that is complete by this frame. A broadcast that misses a packet,
             or pauses for more than 0.75 s, is dropped.
         """
-        if len(data) != 8:
+        if len(data) != 8 or identifier.destination != GLOBAL_ADDRESS:
             return None
         if identifier.pgn == CONNECTION_PGN:
             length = int.from_bytes(data[1:3], "little")
-            if data[0] == _BROADCAST_ANNOUNCE and 8 < length <= HIGHEST_LENGTH and data[3] == -(-length // _PACKET):
+            if data[0] == _BROADCAST_ANNOUNCE and 8 < length <= HIGHEST_LENGTH and data[3] == -(-length // PACKET):
                 self._transfers[identifier.source] = _Transfer(int.from_bytes(data[5:8], "little"), length, now)
             return None
         transfer = self._transfers.get(identifier.source)

@@ -1,8 +1,9 @@
 """Names of axes and buttons of event devices: linux/input-event-codes.h."""
 
-EV_SYN, EV_KEY, EV_ABS, EV_MSC = 0, 1, 3, 4
+EV_SYN, EV_KEY, EV_ABS, EV_MSC, EV_FF = 0, 1, 3, 4, 0x15
 SYN_REPORT, SYN_DROPPED = 0, 3
 MSC_TIMESTAMP = 5
+FF_RUMBLE, FF_CONSTANT = 0x50, 0x52
 
 AXES = {
     **{f"ABS_{name}": code for code, name in enumerate(("X", "Y", "Z", "RX", "RY", "RZ"))},

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from grouser.bridges.joystick.events import EVENT, EventDecoder
+from grouser.bridges.joystick.feedback import ForceFeedback
 from grouser.bridges.joystick.fields import AxisRange
 
 Liveness = Literal["timestamp", "raw", "none"]
@@ -25,6 +26,7 @@ class DeviceIdentity:
         name: as it calls itself.
         vendor, product: numbers of its maker.
         is_wireless: whether it is known to have a radio link.
+        port: where it is plugged in, as the kernel says: ``usb-0000:00:14.0-2.1/input0``; "" where it does not.
     """
 
     path: str
@@ -32,6 +34,7 @@ class DeviceIdentity:
     vendor: int
     product: int
     is_wireless: bool = False
+    port: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.vendor:04x}:{self.product:04x}) at {self.path}"
@@ -53,6 +56,7 @@ class OpenDevice:
         ask: reads the present raw axes and pressed buttons from the device.
         raw: descriptor of the raw device beside it, non-blocking; None: none.
         trusted: whether what `ask` says at the start is a measurement.
+        feedback: its motors; None: it has none.
         end: closes it.
         axes, buttons: what is known.
         heard: when it last gave a sign of life [s].
@@ -66,6 +70,7 @@ class OpenDevice:
     ask: Callable[[], tuple[dict[int, int], set[int]]]
     raw: int | None = None
     trusted: bool = False
+    feedback: ForceFeedback | None = None
     end: Callable[[], None] = lambda: None
     axes: dict[int, int] = field(default_factory=dict)
     buttons: dict[int, bool] = field(default_factory=dict)

@@ -86,6 +86,26 @@ class ButtonField:
         return self.name
 
 
+# Fields of what is sent: the heavy and the light motor of a pad; and forces, with the kernel's directions of effects.
+RUMBLES = ("rumble_strong", "rumble_weak")
+FORCES = {"force_x": 0xC000, "force_y": 0x0000}
+
+
+@dataclass(frozen=True)
+class FeedbackField:
+    """Strength of a motor, of `RUMBLES` or `FORCES`."""
+
+    name: str
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """0 to 1 of a rumble, -1 to 1 of a force."""
+        return (0.0 if self.name in RUMBLES else -1.0), 1.0
+
+    def __str__(self) -> str:
+        return self.name
+
+
 JoystickField = AxisField | ButtonField
 
 

@@ -1,20 +1,25 @@
 """Finds and opens event devices by evdev."""
 
+import fcntl
 import os
 from collections.abc import Collection
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import evdev
+import evdev.ff
 
-from grouser.bridges.joystick.codes import AXES, BUTTONS, EV_ABS, EV_KEY, EV_MSC, MSC_TIMESTAMP
+from grouser.bridges.joystick.codes import AXES, BUTTONS, EV_ABS, EV_FF, EV_KEY, EV_MSC, MSC_TIMESTAMP
 from grouser.bridges.joystick.device import DeviceIdentity, OpenDevice
+from grouser.bridges.joystick.feedback import ForceFeedback
 from grouser.bridges.joystick.fields import AxisRange
 from grouser.bridges.joystick.schema import DeviceRule
 
 INPUT_FOLDER = Path("/dev/input")
 _BLUETOOTH = 0x05  # BUS_BLUETOOTH
+_UPLOAD = 0x40304580  # EVIOCSFF, of a struct ff_effect of 48 bytes
 # Words in names of receivers: their pads have a radio link although they are USB devices.
 _RADIO_WORDS = ("wireless", "receiver", "dongle", "bluetooth")
 # INPUT_PROP_POINTER, _DIRECT and _ACCELEROMETER: touchpads, tablets and screens, and what feels its own motion.
@@ -55,6 +60,7 @@ def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
         device.info.vendor,
         device.info.product,
         device.info.bustype == _BLUETOOTH or any(word in device.name.lower() for word in _RADIO_WORDS),
+        device.phys or "",
     )
     capabilities: dict[int, Any] = device.capabilities(absinfo=True)
     axes = dict(capabilities.get(EV_ABS, []))
@@ -81,6 +87,7 @@ def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
         ask=ask,
         raw=raw,
         trusted=rule.trusted,
+        feedback=_feedback(device, capabilities.get(EV_FF, [])),
         end=end,
     )
     if identity.is_wireless and opened.liveness == "none" and not rule.allow_unjudged:
@@ -95,6 +102,8 @@ def open_device(file: Path, rule: DeviceRule) -> OpenDevice | None:
 def fits(identity: DeviceIdentity, rule: DeviceRule) -> bool:
     """Whether a device is one that a rule names."""
     if rule.identity is not None and rule.identity != (identity.vendor, identity.product):
+        return False
+    if rule.port and not fnmatchcase(identity.port, rule.port):
         return False
     return not rule.pattern or fnmatchcase(identity.name, rule.pattern)
 
@@ -114,6 +123,20 @@ def is_joystick(
     if any(key in _JOYSTICK_KEYS for key in keys):
         return True
     return bool(used) and all(BUTTONS[name] in keys if name in BUTTONS else AXES[name] in axes for name in used)
+
+
+def _feedback(device: evdev.InputDevice, kinds: Collection[int]) -> ForceFeedback | None:
+    """The motors of a device; None where it has none, or where this user may not write to it."""
+    if not kinds or not os.access(device.path, os.W_OK):
+        return None
+    return ForceFeedback(partial(_upload, device.fd), partial(os.write, device.fd), kinds)
+
+
+def _upload(descriptor: int, effect: evdev.ff.Effect) -> int:
+    """Gives an effect to a device; evdev's own function would stop all threads until the driver has it."""
+    data = bytearray(bytes(effect))
+    fcntl.ioctl(descriptor, _UPLOAD, data)
+    return evdev.ff.Effect.from_buffer(data).id
 
 
 def _open_raw(file: Path) -> int | None:

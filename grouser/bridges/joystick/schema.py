@@ -7,13 +7,13 @@ from typing import Any
 import yaml
 
 from grouser.bridges.joystick.codes import AXES, BUTTONS
-from grouser.bridges.joystick.fields import AxisField, ButtonField, JoystickField
+from grouser.bridges.joystick.fields import FORCES, RUMBLES, AxisField, ButtonField, FeedbackField, JoystickField
 from grouser.bridges.mapping.data import BridgeMapping, Direction
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.names import shortened
 from grouser.physics.description.text.yaml_reader import Reader
 
-_DEVICE_KEYS = ("id", "name", "report_period", "allow_unjudged", "trusted")
+_DEVICE_KEYS = ("id", "name", "port", "report_period", "allow_unjudged", "trusted")
 _AXIS_KEYS = ("axis", "rest", "side", "low", "centre", "high", "dead_band", "exponent", "inverted")
 _IDENTITY = re.compile(r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})")
 _REPORT_PERIODS = (0.0005, 1.0)  # [s]
@@ -29,6 +29,7 @@ class DeviceRule:
         name: in the mapping.
         identity: vendor and product; None: any.
         pattern: of the device's name, with * and ?; "": any.
+        port: pattern of where it is plugged in; "": anywhere.
         report_period: between two reports of a device that reports its time or has a raw device beside it [s]: silence
             of three is a lost link.
         allow_unjudged: whether a wireless device may command whose link cannot be told from a still stick.
@@ -43,6 +44,7 @@ class DeviceRule:
     allow_unjudged: bool = False
     trusted: bool = False
     used: frozenset[str] = frozenset()
+    port: str = ""
 
 
 def read_interface(reader: Reader, node: yaml.Node) -> dict[str, DeviceRule]:
@@ -53,25 +55,30 @@ def read_interface(reader: Reader, node: yaml.Node) -> dict[str, DeviceRule]:
     for name, entry in reader.entries(devices, "devices"):
         rule = _device(reader, name, entry)
         for other in rules.values():
-            if (rule.identity, rule.pattern) == (other.identity, other.pattern):
+            if (rule.identity, rule.pattern, rule.port) == (other.identity, other.pattern, other.port):
                 problem = f"it fits the same devices as {other.name}: which is which depends on their order"
-                raise reader.error(entry, f"device {name}", problem, "give them ids or names that tell them apart")
+                raise reader.error(
+                    entry, f"device {name}", problem, "give them ids, names or ports that tell them apart"
+                )
         rules[name] = rule
     return rules
 
 
 def read_address(reader: Reader, node: yaml.Node, direction: Direction, interface: Any) -> str:
     """Reads the device of a message; the only one where there is one."""
-    if direction == "out":
-        raise reader.error(node, "message", "nothing is sent to a joystick", "write direction: in")
-    nodes = reader.mapping(node, "source", ("device",))
+    key = "source" if direction == "in" else "target"
+    nodes = reader.mapping(node, key, ("device",))
     if "device" not in nodes and len(interface) == 1:
         return next(iter(interface))
-    return reader.choice(reader.required(nodes, "device", node, "source"), "device", tuple(interface))
+    return reader.choice(reader.required(nodes, "device", node, key), "device", tuple(interface))
 
 
-def read_field(reader: Reader, node: yaml.Node, direction: Direction, address: Any, interface: Any) -> JoystickField:
-    """Reads an axis or a button: its name, or an axis with its calibration."""
+def read_field(
+    reader: Reader, node: yaml.Node, direction: Direction, address: Any, interface: Any
+) -> JoystickField | FeedbackField:
+    """Reads an axis or a button: its name, or an axis with its calibration; of what is sent, a motor."""
+    if direction == "out":
+        return FeedbackField(reader.choice(node, "target", (*RUMBLES, *FORCES)))
     if isinstance(node, yaml.MappingNode):
         return _axis(reader, node)
     name = reader.choice(node, "source", (*AXES, *BUTTONS))
@@ -79,8 +86,18 @@ def read_field(reader: Reader, node: yaml.Node, direction: Direction, address: A
 
 
 def check(mapping: BridgeMapping) -> None:
-    """Refuses periods that the timer cannot keep, and an axis or half of it with two calibrations in one message."""
+    """Refuses periods that the timer cannot keep, two calibrations of an axis, and two messages to one device."""
+    felt: set[str] = set()
     for message in mapping.messages:
+        if message.direction == "out" and message.address in felt:
+            raise MachineError(
+                f"device {message.address} has two outgoing messages, whose effects would replace each other",
+                file=mapping.file,
+                line=message.line,
+                element=f"message {message.name}",
+                remedy="write all its motors in one message",
+            )
+        felt |= {message.address} if message.direction == "out" else set()
         if message.period < _PERIOD_MIN:
             raise MachineError(
                 f"period {message.period:g} is out of range; valid: {_PERIOD_MIN:g} s and more, "
@@ -126,6 +143,7 @@ def _device(reader: Reader, name: str, node: yaml.Node) -> DeviceRule:
         report_period=period,
         allow_unjudged=_flag(reader, nodes, "allow_unjudged", label),
         trusted=_flag(reader, nodes, "trusted", label),
+        port=reader.text(nodes["port"], f"{label} port") if "port" in nodes else "",
     )
 
 

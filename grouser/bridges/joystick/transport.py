@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grouser.bridges.joystick.device import OpenDevice, is_gone
+from grouser.bridges.joystick.feedback import ForceFeedback
 from grouser.bridges.joystick.fields import JoystickField, values_of
 from grouser.bridges.joystick.finding import (
     INPUT_FOLDER,
@@ -50,11 +51,16 @@ class JoystickTransport:
         rules: of the devices, by their names in the mapping.
         messages: device -> name, period and fields of its messages.
         found: device -> what was found, in words.
+        felt: outgoing message -> device, period and fields.
+        motors: of the devices that are open; changed and used with `motors_lock`, so that none is closed meanwhile.
     """
 
     def __init__(self, mapping: BridgeMapping, folder: Path = INPUT_FOLDER, opener: Opener = open_device) -> None:
         self.folder, self.opener = folder, opener
         self.messages: dict[str, list[tuple[str, float, tuple[JoystickField, ...]]]] = {}
+        self.felt = {one.name: (one.address, one.period, tuple(one.places)) for one in mapping.outgoing}
+        self.motors: dict[str, ForceFeedback | None] = {}
+        self.motors_lock = threading.Lock()
         for message in mapping.incoming:
             places: list[Any] = [signal.place for signal in message.signals]
             places += [signal.enable.place for signal in message.signals if signal.enable is not None]
@@ -94,14 +100,21 @@ class JoystickTransport:
             self._thread = None
 
     def send(self, message: str, values: Mapping[str, float]) -> bool:
-        """Sends nothing: a mapping of joysticks has no outgoing messages."""
-        raise TransportError(f"message {message}: nothing is sent to a joystick")
+        """Plays force feedback; False where the device is absent or has no such motor, too."""
+        device, period, _ = self.felt[message]
+        with self.motors_lock:
+            motors = self.motors.get(device)
+            try:
+                return motors is not None and motors.play(values, period)
+            except OSError:  # it is gone, which its reader notices, too, or has no room for another effect
+                return False
 
 
 class _DeviceReader:
     """Reads all devices in one thread, until the other end of the pipe `wake` is closed."""
 
     def __init__(self, owner: JoystickTransport, sink: Sink, watch: FolderWatch, wake: int) -> None:
+        self._owner = owner
         self._folder, self._opener = owner.folder, owner.opener
         self._rules, self._messages, self._facts = owner.rules, owner.messages, owner.found
         self._sink, self._watch, self._wake = sink, watch, wake
@@ -181,12 +194,22 @@ class _DeviceReader:
         now = time.monotonic()
         device.begin(now)
         self._devices[name] = device
-        self._facts[name] = f"{device.identity}, liveness: {device.liveness}"
+        with self._owner.motors_lock:
+            self._owner.motors[name] = device.feedback
+        self._facts[name] = f"{device.identity}, liveness: {device.liveness}{self._lacking(name, device)}"
         for message, period, _ in self._messages.get(name, []):
             self._due[message] = now + period
 
+    def _lacking(self, name: str, device: OpenDevice) -> str:
+        """What the mapping sends to a device and it has no motor for, in words."""
+        wanted = [field for to, _, fields in self._owner.felt.values() if to == name for field in fields]
+        lacking = wanted if device.feedback is None else device.feedback.lacks(wanted)
+        return f", without {', '.join(lacking)}" if lacking else ""
+
     def _drop(self, name: str, reason: str) -> None:
-        self._devices.pop(name).end()
+        with self._owner.motors_lock:
+            self._owner.motors.pop(name)
+            self._devices.pop(name).end()
         self._silent.discard(name)
         self._facts[name] = "absent"
         self._sink.lost(reason, time.monotonic(), self._names(name))
