@@ -27,6 +27,14 @@ def make_vehicle(machine: Machine) -> Vehicle | None:
     farther out than the track (`rolling_place`). A steered one turns about its own middle while it rolls, whose
     friction is even on both sides of it: it counts as a wheel there.
     """
+    wheels, tracks = wheels_and_tracks(machine)
+    steered = [track for track in tracks if track.steering]
+    parts = (*wheels, *_moved_out([track for track in tracks if not track.steering]), *steered)
+    return Vehicle(parts) if parts else None
+
+
+def wheels_and_tracks(machine: Machine) -> tuple[list[VehicleWheel], list[VehicleWheel]]:
+    """Wheels, and tracks as wheels in their middle, of a machine in its initial position."""
     above = {joint.child: joint for joint in machine.joints}
     joints = {joint.name: joint for joint in machine.joints}
     steering = {wheel.steering for wheel in machine.wheels} | {track.steering for track in machine.tracks}
@@ -36,9 +44,7 @@ def make_vehicle(machine: Machine) -> Vehicle | None:
     valves = _valves_of_motors(machine)
     wheels = [_vehicle_wheel(wheel, above[wheel.link], joints, poses, driven) for wheel in machine.wheels]
     tracks = [_track_as_wheel(track, joints, poses, driven, valves) for track in machine.tracks]
-    steered = [track for track in tracks if track.steering]
-    parts = (*wheels, *_moved_out([track for track in tracks if not track.steering]), *steered)
-    return Vehicle(parts) if parts else None
+    return wheels, tracks
 
 
 def rolling_place(length: float, tread: float) -> float:
@@ -125,7 +131,7 @@ def _track_as_wheel(
         sense=sense,
         driven=sprocket.name in driven or bool(valve),
         radius=track.radius,
-        width=contact_length(track),
+        width=track.path.longest_run,
         speed_limit=sprocket.limit.velocity,
         centre=compose(pose, Pose((x, y, z))).position[:2],
         heading=math.atan2(ahead[1], ahead[0]),
@@ -133,16 +139,6 @@ def _track_as_wheel(
         valve_sense=valve_sense,
         **_steering_of(track.steering, joints, poses),
     )
-
-
-def contact_length(track: Track) -> float:
-    """Length of the longest straight run of a track, along the ground [m]."""
-    path = track.path
-    runs, run = [0.0], 0.0
-    for length, radius in zip(path.length, path.radius, strict=True):
-        run = run + float(length) if radius == 0.0 else 0.0
-        runs.append(run)
-    return max(runs)
 
 
 def _moved_out(tracks: list[VehicleWheel]) -> list[VehicleWheel]:
