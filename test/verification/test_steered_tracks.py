@@ -10,7 +10,7 @@ from grouser import Simulation, World
 from grouser.program import TWIST
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree
-from grouser.runtime.vehicle_parts import contact_length, make_vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
 
 TICK = 0.02
 REACH = 0.5
@@ -60,7 +60,7 @@ def test_carrier_on_steered_tracks_goes_where_it_is_told_and_knows_it(twist):
     forward = np.mean(rates[:, 0] * np.cos(yaw) + rates[:, 1] * np.sin(yaw))
     left = np.mean(rates[:, 1] * np.cos(yaw) - rates[:, 0] * np.sin(yaw))
     found = (forward, left, rates[:, 2].mean())
-    drift = -math.copysign(contact_length(machine.tracks[0]) / 6.0, twist[0]) * found[2]
+    drift = -math.copysign(machine.tracks[0].path.longest_run / 6.0, twist[0]) * found[2]
     assert found[0] == pytest.approx(twist[0], rel=0.03)
     assert found[1] == pytest.approx(twist[1] + drift, abs=0.002)
     assert found[2] == pytest.approx(twist[2], rel=0.03, abs=1e-4)
