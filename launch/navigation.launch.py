@@ -31,8 +31,8 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 "machine",
                 default_value="rover",
-                choices=["rover", "demolition_robot"],
-                description="machine to drive; the demolition robot stands on its tracks",
+                choices=["rover", "demolition_robot", "excavator"],
+                description="machine to drive; the demolition robot stands on its tracks, the excavator has a lidar",
             ),
             DeclareLaunchArgument("world", default_value="obstacle_course", description="world file, or a name"),
             DeclareLaunchArgument(
@@ -79,7 +79,13 @@ def generate_launch_description():
                 launch_arguments={
                     "machine": LaunchConfiguration("machine"),
                     "machine_arguments": IfElseSubstitution(
-                        EqualsSubstitution(LaunchConfiguration("machine"), "rover"), "['']", "['stance:=tracks']"
+                        EqualsSubstitution(LaunchConfiguration("machine"), "rover"),
+                        "['']",
+                        IfElseSubstitution(
+                            EqualsSubstitution(LaunchConfiguration("machine"), "excavator"),
+                            "['lidar:=true']",
+                            "['stance:=tracks']",
+                        ),
                     ),
                     "world": LaunchConfiguration("world"),
                     "program": "",

@@ -94,6 +94,19 @@ class ContactScene:
 
 
 @dataclass(frozen=True, eq=False)
+class Belts:
+    """The belts of the tracks.
+
+    Attributes:
+        positions: of the joints of the sprockets, (tracks,) [rad].
+        poses: of every link in the world, (links, 7).
+    """
+
+    positions: np.ndarray
+    poses: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class CostGrid:
     """Costs of soft ground.
 
@@ -239,6 +252,13 @@ def sample_contacts(reading: Reading) -> tuple[Contact, ...]:
 def sample_contact_scene(reading: Reading) -> ContactScene:
     """Contacts that carry a force, with the pose of the root link."""
     return ContactScene(reading.contacts, reading.root_pose)
+
+
+def sample_belts(reading: Reading) -> Belts:
+    """The turn of the sprockets, with the poses of the links."""
+    simulation = reading.simulation
+    turned = [simulation.joint_position[track.sprocket] for track in simulation.machine.tracks]
+    return Belts(np.array(turned), simulation.link_poses())
 
 
 def sample_joint_reactions(reading: Reading) -> np.ndarray:

@@ -183,6 +183,7 @@ _HYDRAULICS = Given(
     "cylinders, hydraulic motors or pumps", lambda machine, world: bool(sampling.hydraulic_groups(machine))
 )
 _FLOATING = Given("a floating base", lambda machine, world: machine.floating_base)
+_TRACKS = Given("tracks", lambda machine, world: bool(machine.tracks))
 _WHEELS = Given("wheels or tracks", lambda machine, world: bool(machine.wheels or machine.tracks))
 _VEHICLE = Given(
     "a floating base and wheels or tracks",
@@ -220,6 +221,7 @@ def _reaction(source: StreamSource, joint: str) -> str:
     return source.frames.name(source.frames.reactions[joint])
 
 
+TRACK_MARKERS = "track_markers"
 # Of the simulation, not of a robot.
 CLOCK = "/clock"
 OBJECT_POSES = "objects/poses"
@@ -229,6 +231,7 @@ DIAGNOSTICS_RATE = Rate("diagnostics_rate", 1.0, "/diagnostics", wall=True)
 _GROUP_VALUES = "control_msgs/msg/DynamicInterfaceGroupValues"
 _JOINT_STATE_RATE = Rate("joint_state_rate", 100.0, "joint_states and /tf")
 _CONTACT_RATE = Rate("contact_rate", 100.0, "contact_wrenches, obstacle_wrenches and contacts")
+_MARKER_RATE = Rate("marker_rate", 10.0, "contact_markers and track_markers")
 _ODOM_RATE = Rate("odom_rate", 50.0, "odom and ground_truth/odom")
 _DEPTH_RATE = Rate("depth_rate", 10.0, "depth images")
 _TERRAIN_RATE = Rate("terrain_rate", 1.0, "terrain and its maps")
@@ -318,10 +321,20 @@ STREAMS = {
             "visualization_msgs/msg/MarkerArray",
             "points and forces for RViz",
             RELIABLE,
-            Rate("marker_rate", 10.0, "contact_markers"),
+            _MARKER_RATE,
             sampling.sample_contact_scene,
             _SHAPES,
             frame=_root,
+            on_demand=True,
+        ),
+        Stream(
+            TRACK_MARKERS,
+            "visualization_msgs/msg/MarkerArray",
+            "the shoes of the tracks for RViz, each in the frame of the link that carries the track",
+            RELIABLE,
+            _MARKER_RATE,
+            sampling.sample_belts,
+            _TRACKS,
             on_demand=True,
         ),
         Stream(

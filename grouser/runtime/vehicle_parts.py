@@ -23,11 +23,13 @@ _POINTS = 64
 def make_vehicle(machine: Machine) -> Vehicle | None:
     """The vehicle of a machine's wheels and tracks in its initial position; None for a machine without either.
 
-    A track counts as a wheel at the place where one would roll without slipping sideways in a turn: farther out than
-    the track (`rolling_place`).
+    A track that is not steered counts as a wheel at the place where one would roll without slipping sideways in a turn:
+    farther out than the track (`rolling_place`). A steered one turns about its own middle while it rolls, whose
+    friction is even on both sides of it: it counts as a wheel there.
     """
     wheels, tracks = wheels_and_tracks(machine)
-    parts = (*wheels, *_moved_out(tracks))
+    steered = [track for track in tracks if track.steering]
+    parts = (*wheels, *_moved_out([track for track in tracks if not track.steering]), *steered)
     return Vehicle(parts) if parts else None
 
 
@@ -35,13 +37,13 @@ def wheels_and_tracks(machine: Machine) -> tuple[list[VehicleWheel], list[Vehicl
     """Wheels, and tracks as wheels in their middle, of a machine in its initial position."""
     above = {joint.child: joint for joint in machine.joints}
     joints = {joint.name: joint for joint in machine.joints}
-    steering = {wheel.steering for wheel in machine.wheels}
+    steering = {wheel.steering for wheel in machine.wheels} | {track.steering for track in machine.tracks}
     start = {name: at for name, at in initial_positions(machine).items() if name not in steering}
     poses = link_poses(machine, start)
     driven = {drive.joint for drive in machine.drives if drive.mode == "velocity"}
     valves = _valves_of_motors(machine)
     wheels = [_vehicle_wheel(wheel, above[wheel.link], joints, poses, driven) for wheel in machine.wheels]
-    tracks = [_track_as_wheel(track, joints[track.sprocket], poses, driven, valves) for track in machine.tracks]
+    tracks = [_track_as_wheel(track, joints, poses, driven, valves) for track in machine.tracks]
     return wheels, tracks
 
 
@@ -88,23 +90,33 @@ def _vehicle_wheel(
         # axis x up
         "heading": math.atan2(-axis[0], axis[1]),
     }
-    if wheel.steering:
-        pivot = joints[wheel.steering]
-        frame = compose(poses[pivot.parent], pivot.pose)
-        found |= {
-            "steering": pivot.name,
-            "pivot": frame.position[:2],
-            "turn": math.copysign(1.0, rotate(frame.quaternion, pivot.axis)[2]),
-            "lower": -math.inf if pivot.limit.lower is None else pivot.limit.lower,
-            "upper": math.inf if pivot.limit.upper is None else pivot.limit.upper,
-            "steering_speed": pivot.limit.velocity,
-        }
-    return VehicleWheel(**found)
+    return VehicleWheel(**found, **_steering_of(wheel.steering, joints, poses))
+
+
+def _steering_of(name: str, joints: Mapping[str, Joint], poses: Mapping[str, Pose]) -> dict[str, Any]:
+    """What a `VehicleWheel` tells of the joint that steers it; nothing for "": none does."""
+    if not name:
+        return {}
+    pivot = joints[name]
+    frame = compose(poses[pivot.parent], pivot.pose)
+    return {
+        "steering": pivot.name,
+        "pivot": frame.position[:2],
+        "turn": math.copysign(1.0, rotate(frame.quaternion, pivot.axis)[2]),
+        "lower": -math.inf if pivot.limit.lower is None else pivot.limit.lower,
+        "upper": math.inf if pivot.limit.upper is None else pivot.limit.upper,
+        "steering_speed": pivot.limit.velocity,
+    }
 
 
 def _track_as_wheel(
-    track: Track, sprocket: Joint, poses: Mapping[str, Pose], driven: set[str], valves: Mapping[str, tuple[str, float]]
+    track: Track,
+    joints: Mapping[str, Joint],
+    poses: Mapping[str, Pose],
+    driven: set[str],
+    valves: Mapping[str, tuple[str, float]],
 ) -> VehicleWheel:
+    sprocket = joints[track.sprocket]
     pose = poses[sprocket.parent]
     ahead, left = rotate(pose.quaternion, track.ahead), rotate(pose.quaternion, track.left)
     corners = track.path.outline
@@ -125,6 +137,7 @@ def _track_as_wheel(
         heading=math.atan2(ahead[1], ahead[0]),
         valve="" if sprocket.name in driven else valve,
         valve_sense=valve_sense,
+        **_steering_of(track.steering, joints, poses),
     )
 
 

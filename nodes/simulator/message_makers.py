@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from grouser.nodes.shared import messages, sensor_messages
+from grouser.nodes.simulator.belt_messages import BeltMarkers
 from grouser.nodes.simulator.contact_messages import ContactMarkers, contacts_message
 from grouser.runtime.sampling import ContactScene, LinkPoses, Odometry, joint_axes
-from grouser.runtime.streams import Stream, StreamSource
+from grouser.runtime.streams import TRACK_MARKERS, Stream, StreamSource
 
 # Takes a time [ns], a value of the stream's sampler and the time between two samples [s]; returns the message, or None
 # if there is nothing to publish.
@@ -140,7 +141,10 @@ def _cost_grid(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
     return lambda stamp, grid, _interval: messages.cost_grid(frame, stamp, grid)
 
 
-def _contact_markers(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
+def _markers(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
+    if stream.topic == TRACK_MARKERS:
+        belts = BeltMarkers(source)
+        return lambda stamp, sample, _interval: belts.message(stamp, sample)
     weight = _GRAVITY * sum(link.inertial.mass for link in source.machine.links if link.inertial)
     markers = ContactMarkers(_frame(stream, source, item), 1.0 / (weight or 1.0))
 
@@ -170,6 +174,6 @@ MAKERS: dict[str, Maker] = {
     "sensor_msgs/msg/CameraInfo": _camera_info,
     "sensor_msgs/msg/NavSatFix": _fix,
     "nav_msgs/msg/OccupancyGrid": _cost_grid,
-    "visualization_msgs/msg/MarkerArray": _contact_markers,
+    "visualization_msgs/msg/MarkerArray": _markers,
     "ros_gz_interfaces/msg/Contacts": _contacts,
 }

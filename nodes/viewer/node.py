@@ -1,9 +1,9 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``objects/shapes``,
-``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``. The page commands the machine by a node of its own
-(`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the new machine when the
-simulator restarts with another one. No topic describes the world: the parameter `world` names it.
+Subscribes to ``robot_description``, ``joint_states``, ``/tf``, ``/tf_static``, ``ground_truth/odom``,
+``objects/shapes``, ``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``. The page commands the machine
+by a node of its own (`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the
+new machine when the simulator restarts with another one. No topic describes the world: the parameter `world` names it.
 """
 
 import math
@@ -25,6 +25,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
@@ -76,6 +77,7 @@ DECLARATIONS: dict[str, Declaration] = {
 TF_STATIC_QUALITY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 # Of these only the newest is drawn.
+JOINT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 WRENCH_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 OBJECT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -132,10 +134,13 @@ class Viewer(Node):
         self._aim_wanted = False
         self._wrench_subscriptions: list[Subscription] = []
         self._wrenches: dict[str, bytes] = {}
+        self._joint_states = b""
+        self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
         self._simulation_time = 0.0
         self._measured_at = (monotonic(), 0.0)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
+        self.create_subscription(JointState, topics.JOINT_STATES, self._on_joint_states, JOINT_QUALITY, raw=True)
         self.create_subscription(TFMessage, topics.TF, self._on_moving_transforms, topics.TF_QUALITY)
         self.create_subscription(TFMessage, topics.TF_STATIC, self._on_transforms, TF_STATIC_QUALITY)
         self.create_subscription(Odometry, topics.GROUND_TRUTH, self._on_ground_truth, topics.RELIABLE)
@@ -164,6 +169,7 @@ class Viewer(Node):
             self.get_logger().error(f"the machine cannot be shown: {error}")
             return
         self._subscribe_wrenches(machine)
+        self._turned = {}
         self._warn_of(self.scene.show(machine))
         self._frames.describe(machine, self._world.spawn)
         self._machine = machine
@@ -219,6 +225,17 @@ class Viewer(Node):
         shapes = [marker for marker in message.markers if marker.action == Marker.ADD]
         self._warn_of(self.scene.objects.show(shapes))
 
+    def _on_joint_states(self, message: bytes) -> None:
+        self._joint_states = message
+
+    def _move_belts(self) -> None:
+        """Moves the belts of the tracks by the newest turn of their sprockets, if there is a new one."""
+        if self.scene.has_belts and self._joint_states:
+            message, self._joint_states = deserialize_message(self._joint_states, JointState), b""
+            turned = zip(message.name, message.position, strict=False)
+            self._turned.update((name, value) for name, value in turned if math.isfinite(value))
+        self.scene.move_belts(self._turned)
+
     def _on_object_poses(self, message: bytes) -> None:
         self._object_poses = message
 
@@ -269,6 +286,7 @@ class Viewer(Node):
             for link in self.scene.links:
                 self.scene.move(link, self._frames.world(link))
             self.scene.stretch_cylinders()
+            self._move_belts()
             self._move_objects()
             self.scene.draw_forces(self._forces(), self._contact_scale)
             self.scene.refresh_visibility()

@@ -4,6 +4,7 @@ import contextlib
 import io
 import logging
 import socket
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from grouser.nodes.viewer.cylinders import CylinderView
 from grouser.nodes.viewer.forces import contact_ball, force_point
 from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.shapes import add_shape, wxyz
+from grouser.nodes.viewer.tracks import TrackView
 from grouser.nodes.viewer.world import draw_world
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
@@ -20,6 +22,7 @@ from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import compose, rotate
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.meshes import MeshError
+from grouser.runtime.belt_shoes import BeltShoes
 
 ARROW_COLOUR = (190, 0, 110)  # a colour that machines do not have
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
@@ -64,6 +67,7 @@ class Scene:
         self._arrows: viser.ArrowsHandle | None = None
         self._contact_balls: dict[str, tuple[np.ndarray, float]] = {}
         self._cylinders: list[CylinderView] = []
+        self._tracks: dict[str, TrackView] = {}  # by their sprockets' joints
         self._size = 1.0
         self._weight = 1.0
         self.problems = draw_world(self.server.scene, world)
@@ -84,6 +88,11 @@ class Scene:
     def links(self) -> tuple[str, ...]:
         """Names of the links in the scene."""
         return tuple(self._links)
+
+    @property
+    def has_belts(self) -> bool:
+        """Whether the machine has tracks."""
+        return bool(self._tracks)
 
     def show(self, machine: Machine) -> list[str]:
         """Replaces the machine; its links are at the origin until `move`.
@@ -110,6 +119,9 @@ class Scene:
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
         self._cylinders = [CylinderView(self.server.scene, cylinder) for cylinder in machine.cylinders]
+        for shoes in (BeltShoes(machine, track) for track in machine.tracks):
+            view = TrackView(self.server.scene, node_name(shoes.carrier), shoes)
+            self._tracks[shoes.track.sprocket] = view
         self._contact_balls = {link.name: contact_ball(link) for link in machine.links if link.collisions}
         self._machine_text.value = machine.name
         self.refresh_visibility()
@@ -117,6 +129,8 @@ class Scene:
 
     def _remove_machine(self) -> None:
         self.draw_forces({}, 0.0)
+        for track in self._tracks.values():
+            track.remove()
         for frame in self._links.values():
             frame.remove()
         for cylinder in self._cylinders:
@@ -124,6 +138,7 @@ class Scene:
         self._links.clear()
         self._poses.clear()
         self._cylinders.clear()
+        self._tracks.clear()
         self._balls.clear()
         self._visuals.clear()
         self._collisions.clear()
@@ -141,6 +156,15 @@ class Scene:
         """Moves every hydraulic cylinder to its attachments, after its links have moved."""
         for cylinder in self._cylinders:
             cylinder.stretch(self._poses)
+
+    def move_belts(self, positions: Mapping[str, float]) -> None:
+        """Moves the shoes of every track, after its links have moved.
+
+        Args:
+            positions: of joints [rad]; a sprocket that is not among them has not turned.
+        """
+        for sprocket, track in self._tracks.items():
+            track.move(positions.get(sprocket, 0.0), self._poses)
 
     def draw_forces(self, wrenches: dict[str, np.ndarray], scale: float) -> None:
         """Draws an arrow along the contact force on each link, from where it acts; replaces those drawn before.

@@ -25,7 +25,7 @@ from grouser.runtime.goal_following import Manners
 from grouser.runtime.vehicle_parts import make_vehicle
 
 DECLARED = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())
-MACHINES = ["rover", "demolition_robot"]
+MACHINES = ["rover", "demolition_robot", "excavator"]
 FILES = [*MACHINES, "rover_soil"]
 TYPES = {"bool": bool, "integer": int, "double": float, "string": str}
 # Parts of the collision monitor, of which it has a list each.
@@ -155,11 +155,16 @@ def outline(machine, positions):
 
 
 def swept(machine):
-    """The outline with the rover's forks, and the demolition robot's outriggers, at all angles, each by itself."""
+    """The outline with the rover's forks, the demolition robot's outriggers and the excavator's blade, at all angles,
+    each by itself."""
     start = initial_positions(machine)
     places = [outline(machine, start)]
-    turning = [joint for joint in machine.joints if joint.name.endswith("_steering") or "outrigger" in joint.name]
-    assert len(turning) == 4
+    turning = [
+        joint
+        for joint in machine.joints
+        if joint.name.endswith("_steering") or "outrigger" in joint.name or joint.name == "blade"
+    ]
+    assert len(turning) == (1 if machine.name == "excavator" else 4)
     for joint in turning:
         for position in np.linspace(joint.limit.lower, joint.limit.upper, 41):
             places.append(outline(machine, {**start, joint.name: position}))
@@ -215,11 +220,11 @@ def test_speed_limits_suit_the_wheels_of_the_rover():
             assert np.all(np.abs(vehicle.wheel_speeds(twist, angles)) <= limits)
 
 
-def test_speed_limits_suit_the_tracks_of_the_demolition_robot():
-    machine = grouser.load_machine(machine_file("demolition_robot"), {"stance": "tracks"})
-    vehicle = make_vehicle(machine)
+@pytest.mark.parametrize(("name", "arguments"), [("demolition_robot", {"stance": "tracks"}), ("excavator", {})])
+def test_speed_limits_suit_the_tracks(name, arguments):
+    vehicle = make_vehicle(grouser.load_machine(machine_file(name), arguments))
     limits = np.array([wheel.speed_limit for wheel in vehicle.wheels])
-    for ahead, yaw in speeds("demolition_robot"):
+    for ahead, yaw in speeds(name):
         for twist in (np.array([ahead, 0.0, 0.0]), np.array([0.0, 0.0, yaw])):
             assert np.all(np.abs(vehicle.wheel_speeds(twist, np.zeros(len(limits)))) <= limits)
 

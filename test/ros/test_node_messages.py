@@ -14,9 +14,12 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, LaserScan, PointCloud2
+from shipped import shipped_machine
 from std_msgs.msg import Float64MultiArray
+from visualization_msgs.msg import Marker
 
 import grouser
+from grouser import Simulation, World
 from grouser.bridges.scheduling import Scheduling
 from grouser.nodes.shared import messages
 from grouser.nodes.shared.scheduling import PacedScheduling
@@ -25,14 +28,16 @@ from grouser.nodes.simulator.message_makers import MAKERS
 from grouser.physics.base import spatial
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
+from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.sensors import Lidar
 from grouser.physics.description.data.world import Ground, Heightfield
 from grouser.physics.readings.measurements import TerrainPatch
 from grouser.physics.sensors.lidar import LidarScan
+from grouser.runtime.belt_shoes import BeltShoes
 from grouser.runtime.frames import FrameTree, footprint_pose, relative_poses
 from grouser.runtime.report import LoopReport
 from grouser.runtime.sampling import TERRAIN_VALUES, bearing_costs, rut_costs, terrain_points
-from grouser.runtime.streams import STREAMS
+from grouser.runtime.streams import STREAMS, TRACK_MARKERS, StreamSource, take_sample
 
 finite = st.floats(-1e3, 1e3)
 components = st.floats(-1.0, 1.0)
@@ -398,3 +403,31 @@ def test_every_link_and_joint_has_a_valid_topic_of_its_own(topics_of, group, own
 def test_every_sampled_stream_has_messages():
     types = {stream.type for stream in STREAMS.values() if stream.sample is not None}
     assert types == set(MAKERS)
+
+
+def test_markers_of_shoes_are_cubes_at_the_link_that_carries_them():
+    machine = shipped_machine("tracked_testbed")
+    simulation = Simulation(machine, World())
+    simulation.command["drive"] = 2.0
+    simulation.step(50)
+    frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint", "rig/")
+    source = StreamSource(machine, World(), frames, "map", "odom", "base_footprint", True, True)
+    stream = STREAMS[TRACK_MARKERS]
+    make = MAKERS[stream.type](stream, source, "")
+    sample = take_sample(simulation, 0, [TRACK_MARKERS]).values[TRACK_MARKERS]
+    message = make(1_500_000_000, sample, 0.1)
+    track = machine.tracks[0]
+    assert simulation.joint_position["drive"] > 0.05
+    assert len(message.markers) == track.shoes
+    places, turns = BeltShoes(machine, track).poses(simulation.joint_position["drive"], Pose(), {})
+    for number, marker in enumerate(message.markers):
+        assert (marker.ns, marker.id, marker.type, marker.frame_locked) == (track.name, number, Marker.CUBE, True)
+        assert marker.header.frame_id == "rig/" + next(j.parent for j in machine.joints if j.name == track.sprocket)
+        assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (1, 500_000_000)
+        assert (marker.scale.y, marker.scale.z) == (track.width, track.thickness)
+        turn = np.array([getattr(marker.pose.orientation, axis) for axis in "xyzw"])
+        middle = np.array([getattr(marker.pose.position, axis) for axis in "xyz"])
+        assert turn == pytest.approx(turns[number])
+        # half of the thickness out of the belt
+        assert middle == pytest.approx(places[number] + 0.5 * track.thickness * spatial.matrix(turn)[:, 2])
+    serialize_message(message)

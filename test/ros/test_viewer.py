@@ -23,6 +23,8 @@ from patience import DEADLINE
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from shipped import shipped_machine
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
@@ -41,6 +43,7 @@ from grouser.physics.contact.terrain import surface_below
 from grouser.physics.description import load_machine, load_world, parse_machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import Heightfield
+from grouser.runtime.belt_shoes import BeltShoes
 
 QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z
 NO_TURN = (0.0, 0.0, 0.0, 1.0)
@@ -288,6 +291,37 @@ def test_a_cylinder_stretches_between_its_attachments(theatre: Theatre) -> None:
     theatre.stage.describe(OTHER_MACHINE)
     theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
     assert handle(viewer, "/cylinders/lift/barrel") is None and handle(viewer, "/cylinders/lift/rod") is None
+
+
+def test_shoes_of_a_track_move_as_its_sprocket_turns(theatre: Theatre) -> None:
+    """They are one batch at the link that carries them; a machine without tracks has none."""
+    stage, viewer = theatre.stage, theatre.open_viewer()
+    machine = shipped_machine("tracked_vehicle")
+    states = stage.create_publisher(JointState, topics.JOINT_STATES, topics.RELIABLE)
+    shoes = {track.name: BeltShoes(machine, track) for track in machine.tracks}
+
+    def drawn_at(name: str, position: float) -> bool:
+        states.publish(JointState(name=["right_sprocket", "left_sprocket"], position=[np.nan, 12.3]))
+        batch = handle(viewer, f"{node_name('base_link')}/belt_{name}")
+        if batch is None:
+            return False
+        places, turns = shoes[name].poses(position, Pose(), {})
+        return np.allclose(batch.batched_positions, places, atol=1e-6) and np.allclose(
+            batch.batched_wxyzs, np.roll(turns, 1, axis=1), atol=1e-6
+        )
+
+    stage.describe(machine.urdf)
+    theatre.wait_for(lambda: drawn_at("left", 12.3), "the shoes where the sprocket has brought them")
+    assert drawn_at("right", 0.0)
+    batch = handle(viewer, f"{node_name('base_link')}/belt_left")
+    places = batch.batched_positions
+    stage.place("base_link", "odom", (3, 0, 0))
+    theatre.wait_for(lambda: stands_at(viewer, "base_link", (3, 0, 0)), "the vehicle elsewhere")
+    # only the link moves: nothing is sent for the shoes
+    assert batch.batched_positions is places
+    stage.describe(OTHER_MACHINE)
+    theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
+    assert handle(viewer, f"{node_name('base_link')}/belt_left") is None and not viewer.scene.has_belts
 
 
 def test_objects_are_drawn_where_they_are(theatre: Theatre) -> None:

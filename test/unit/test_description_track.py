@@ -181,3 +181,32 @@ def test_tensioner_that_is_no_wheel_of_the_track_is_refused():
     with pytest.raises(MachineError, match="tensioner = 'wheel' is no wheel of this track; there are: 'idler'"):
         parse_machine(_text(track='tensioner="wheel"'), "bad.urdf")
     assert parse_machine(_text(track='tensioner="idler"'), "good.urdf").tracks[0].tensioner == "idler"
+
+
+def _steered(steering, kind="revolute", axis="0 0 1"):
+    """The track on an arm that a joint turns on a frame."""
+    arm = (
+        f'<link name="frame"/><joint name="slew" type="{kind}"><parent link="frame"/><child link="base"/>'
+        f'<origin xyz="0.5 0 0"/><axis xyz="{axis}"/><limit lower="-1" upper="1" effort="1" velocity="0.5"/></joint>'
+    )
+    return _text(track=f'steering="{steering}"').replace("<grouser>", f"{arm}<grouser>", 1)
+
+
+def test_track_names_the_joint_that_steers_it():
+    machine = parse_machine(_steered("slew"), "good.urdf")
+    assert machine.tracks[0].steering == "slew"
+    assert parse_machine(_text(), "good.urdf").tracks[0].steering == ""
+    assert combine({"one": Member(machine)}).tracks[0].steering == "one/slew"
+
+
+@pytest.mark.parametrize(
+    ("steering", "kind", "message"),
+    [
+        ("sprocket", "revolute", "steering = 'sprocket' does not move link 'base'"),
+        ("slew", "prismatic", "steering = 'slew' is prismatic"),
+        ("nothing", "revolute", "no such joint"),
+    ],
+)
+def test_joint_that_cannot_steer_a_track_is_refused(steering, kind, message):
+    with pytest.raises(MachineError, match=message):
+        parse_machine(_steered(steering, kind), "bad.urdf")

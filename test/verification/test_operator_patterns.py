@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from shipped import shipped_machine
 
-from grouser import Simulation, World
-from grouser.catalogue import pattern_file
+from grouser import Simulation, World, load_machine
+from grouser.catalogue import machine_file, pattern_file
 from grouser.physics.base import spatial
 from grouser.program import TWIST
 from grouser.runtime.control_mapping_reader import load_control_mapping
@@ -27,6 +27,7 @@ LEAST = 0.02
 # Of ROS's game_controller_node; the cross counts as an axis here.
 LEFT_ACROSS, LEFT_ALONG, RIGHT_ACROSS, RIGHT_ALONG, CROSS = range(5)
 A, X, Y, BACK, START, DEAD_MAN = 0, 2, 3, 4, 6, 9
+LEFT_PRESSED, RIGHT_PRESSED, RIGHT_SHOULDER = 7, 8, 10
 CROSS_AHEAD, CROSS_BACK = 11, 12
 AHEAD = LEFT = 1.0
 BACKWARDS = RIGHT = -1.0
@@ -129,6 +130,18 @@ def foot_case(mode, axis, *feet):
     return ("demolition_robot", "demolition_robot", mode, axis, BACKWARDS, valves, turned(f"outrigger_{feet[-1]}"))
 
 
+# The robot on its tracks, each on an arm; its pattern is the robot's with modes for these.
+ON_ARMS = "demolition_robot_track_arms"
+
+
+def track_arm_case(mode, axis, *arms):
+    """Levers of the arms of the robot's tracks; an arm's joint counts upwards ahead of its axis."""
+    valves = [f"track_arm_{arm}_valve" for arm in arms]
+    down = -1.0 if arms[-1].startswith("front") else 1.0
+    joint = f"track_arm_{arms[-1]}"
+    return (ON_ARMS, ON_ARMS, mode, axis, AHEAD, valves, lambda operator: down * turned(joint)(operator))
+
+
 # Pattern, machine, button of the mode, axis, direction tried first, the valves that it commands, and what then
 # goes up.
 CASES = [
@@ -143,6 +156,11 @@ CASES = [
     foot_case(START, LEFT_ALONG, "rear_left"),
     foot_case(START, RIGHT_ALONG, "rear_right"),
     foot_case(BACK, LEFT_ALONG, "front_left", "front_right", "rear_left", "rear_right"),
+    track_arm_case(LEFT_PRESSED, LEFT_ALONG, "front_left"),
+    track_arm_case(LEFT_PRESSED, RIGHT_ALONG, "front_right"),
+    track_arm_case(RIGHT_PRESSED, LEFT_ALONG, "rear_left"),
+    track_arm_case(RIGHT_PRESSED, RIGHT_ALONG, "rear_right"),
+    track_arm_case(RIGHT_SHOULDER, LEFT_ALONG, "front_left", "front_right", "rear_left", "rear_right"),
     ("loader_crane", "loader_crane", None, RIGHT_ALONG, BACKWARDS, ["lift_valve"], turned("boom")),
 ]
 
@@ -150,7 +168,9 @@ CASES = [
 @pytest.fixture(scope="module")
 def simulation_of():
     names = (*SWING, "rover", "loader_crane")
-    return {name: Simulation(shipped_machine(name), World()) for name in names}
+    on_arms = load_machine(machine_file("demolition_robot"), {"stance": "tracks", "track_arms": "true"})
+    machines = {name: shipped_machine(name) for name in names} | {ON_ARMS: on_arms}
+    return {name: Simulation(machine, World()) for name, machine in machines.items()}
 
 
 @pytest.mark.parametrize(
@@ -174,10 +194,13 @@ def test_control_pattern_lever_moves_its_function_in_the_right_direction(
 
 
 def test_every_valve_of_every_control_pattern_is_tested():
+    arms, robot = (load_control_mapping(pattern_file(name)).levers for name in (ON_ARMS, "demolition_robot"))
+    assert [lever for lever in arms if not lever.actuator.startswith("track_arm")] == list(robot)
     for pattern in {case[0] for case in CASES}:
         levers = load_control_mapping(pattern_file(pattern)).levers
+        known = {lever.actuator for lever in robot} if pattern == ON_ARMS else set()
         tried = {valve for name, *_, valves, _ in CASES if name == pattern for valve in valves}
-        assert {lever.actuator for lever in levers} == tried
+        assert {lever.actuator for lever in levers} - known == tried
     tested = {case[0] for case in (*CASES, *DRIVES)} | {"excavator_tip"}  # test_tip_control.py
     assert {path.stem for path in pattern_file("rover").parent.iterdir()} == tested
 

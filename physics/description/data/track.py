@@ -96,6 +96,7 @@ class Track:
         throw_force: greatest force from the side that keeps the belt on its wheels [N].
         stiffness, damping: of the shoes' pads on rigid ground, per area [N/m3, N s/m3].
         shear_displacement_modulus: on rigid ground [m].
+        steering: joint that turns the link that carries the sprocket about an upright axis; "" for none.
         path: of the belt.
     """
 
@@ -121,6 +122,7 @@ class Track:
     stiffness: float
     damping: float
     shear_displacement_modulus: float
+    steering: str
     path: BeltPath
 
     @property

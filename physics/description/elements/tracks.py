@@ -22,7 +22,7 @@ from grouser.physics.description.table.attributes import (
     positive,
 )
 from grouser.physics.description.table.family import Entry, Extension, Family, Scope
-from grouser.physics.description.table.requirements import require_independent
+from grouser.physics.description.table.requirements import require_independent, require_steers
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.belt_path import lay_belt
 from grouser.physics.description.urdf.robot import Robot
@@ -62,6 +62,7 @@ class WrittenTrack:
     stiffness: float
     damping: float
     shear_displacement_modulus: float
+    steering: str | None
 
 
 TRACK = ElementKind(
@@ -135,6 +136,14 @@ TRACK = ElementKind(
         positive("stiffness", "N/m3", "of the pads on rigid ground, per area", default=1e8),
         non_negative("damping", "N s/m3", "of the pads on rigid ground, per area", default=1e6),
         positive("shear_displacement_modulus", "m", "K of the friction of the pads on rigid ground", default=5e-3),
+        Attribute(
+            "steering",
+            Kind.JOINT,
+            "-",
+            "joint above the link that carries the sprocket, which steers the track: that of an arm, a leg or a "
+            "turntable; revolute or continuous, without mimic",
+            default_text="none",
+        ),
     ),
     WrittenTrack,
     field="tracks",
@@ -196,12 +205,16 @@ def complete_track(entry: Entry, scope: Scope) -> Track:
     above = {joint.child: joint for joint in scope.joints.values()}
     path, frame, place = _lay(entry, _wheels_of(scope.extension, written.name), scope.joints, above)
     _check_tensioner(entry, scope)
+    if written.steering is not None:
+        carrier = scope.joints[written.sprocket].parent
+        require_steers(entry.element, scope.joints[written.steering], carrier, above)
     values = vars(written) | {
         "ahead": tuple(frame[:, 0].tolist()),
         "left": tuple(frame[:, 1].tolist()),
         "sense": math.copysign(1.0, float(frame[:, 1] @ _axis_of(scope.joints[written.sprocket]))),
         "origin": tuple(place.tolist()),
         "pitch": written.pitch or path.total / written.shoes,
+        "steering": written.steering or "",
     }
     return Track(path=path, **values)
 

@@ -1,7 +1,7 @@
 """Wheels: their values fit the joint that turns them, and the one that steers them."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +22,7 @@ from grouser.physics.description.table.attributes import (
     positive,
 )
 from grouser.physics.description.table.family import Entry, Family, Scope
-from grouser.physics.description.table.requirements import (
-    require_independent,
-)
+from grouser.physics.description.table.requirements import require_steers
 from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.meshes import MeshError
 from grouser.physics.description.urdf.wheel_profile import mesh_profile
@@ -130,7 +128,7 @@ def complete_wheel(entry: Entry, scope: Scope) -> Wheel:
     joint = _turning_joint(element, written.link, above)
     height, thickness = _grousers(element, written)
     if written.steering is not None:
-        _check_steering(element, scope.joints[written.steering], list(_way_up(written.link, above)), joint)
+        _check_steering(element, scope.joints[written.steering], joint, above)
     axis = _axis(element, written, joint)
     return Wheel(
         link=written.link,
@@ -219,23 +217,10 @@ def _grousers(element: Element, written: WrittenWheel) -> tuple[float, float]:
     return height, thickness
 
 
-def _check_steering(element: Element, steering: Joint, chain: list[str], turning: Joint) -> None:
-    if steering.type not in _TURNING:
-        raise element.error(f"steering = '{steering.name}' is {steering.type}", f"name a {' or '.join(_TURNING)} joint")
-    require_independent(element, steering)
+def _check_steering(element: Element, steering: Joint, turning: Joint, above: Mapping[str, Joint]) -> None:
     if steering.name == turning.name:
         raise element.error(f"steering = '{steering.name}' is the joint that turns the wheel", "name one above it")
-    if steering.name not in chain:
-        raise element.error(
-            f"steering = '{steering.name}' does not move link '{turning.child}'", "name a joint above it in the tree"
-        )
-
-
-def _way_up(link: str, above: Mapping[str, Joint]) -> Iterator[str]:
-    """Names of the joints from a link up to the root."""
-    while link in above:
-        yield above[link].name
-        link = above[link].parent
+    require_steers(element, steering, turning.child, above)
 
 
 FAMILY = Family((WHEEL,), complete={"wheels": complete_wheel})

@@ -1,6 +1,6 @@
 """Requirements that several families of elements share."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
 from grouser.physics.description.text.xml_tree import Element
@@ -33,6 +33,31 @@ def require_independent(element: Element, joint: Joint) -> None:
     require_one_coordinate(element, "joint", joint)
     if joint.mimic is not None:
         raise element.error(f"joint '{joint.name}' mimics '{joint.mimic.joint}'", f"name '{joint.mimic.joint}' instead")
+
+
+def require_steers(element: Element, steering: Joint, moved: str, above: Mapping[str, Joint]) -> None:
+    """Requires a joint that can steer a link: revolute or continuous, independent, and above it in the tree.
+
+    Args:
+        element: the element that names the joint as its `steering`.
+        steering: the joint.
+        moved: the link.
+        above: link -> joint that holds it.
+
+    Raises:
+        MachineError: it cannot.
+    """
+    turning = ("revolute", "continuous")
+    if steering.type not in turning:
+        raise element.error(f"steering = '{steering.name}' is {steering.type}", f"name a {' or '.join(turning)} joint")
+    require_independent(element, steering)
+    link = moved
+    while link in above and above[link].name != steering.name:
+        link = above[link].parent
+    if link not in above:
+        raise element.error(
+            f"steering = '{steering.name}' does not move link '{moved}'", "name a joint above it in the tree"
+        )
 
 
 def refuse_foreign(element: Element, valid: Collection[str], what: str) -> None:
