@@ -19,7 +19,7 @@ COMMANDS = {
     "conform": ("grouser.commands.conform", "check a running simulator against the ROS 2 interface"),
     "map": ("grouser.commands.map_file", "write a world's obstacles as a map for Nav2"),
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
-    "reproduce": ("grouser.experiments.command_line", "run a published result"),
+    "reproduce": ("grouser.commands.reproduce", "run published results and compare with their references"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
     "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
