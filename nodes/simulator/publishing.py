@@ -19,6 +19,7 @@ from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.runtime.sampling import Moment
 
 _QUEUE_LENGTH = 64
+_PATIENCE = 1.0  # [s]
 
 
 class PublishingThread:
@@ -31,7 +32,7 @@ class PublishingThread:
     """
 
     def __init__(self, node: Node, objects: ObjectPublisher, fail: Callable[[BaseException], None]) -> None:
-        self._queue: queue.Queue[Moment | None] = queue.Queue(_QUEUE_LENGTH)
+        self._queue: queue.Queue[Moment | threading.Event | None] = queue.Queue(_QUEUE_LENGTH)
         self._thread = threading.Thread(target=self._run, name="publishing")
         self._fail = fail
         self._ended = threading.Event()
@@ -84,6 +85,13 @@ class PublishingThread:
             return False
         return True
 
+    def wait_until_published(self) -> None:
+        """Waits until what is in the queue has been published, for no longer than `_PATIENCE`."""
+        reached = threading.Event()
+        with contextlib.suppress(queue.Full):
+            self._queue.put(reached, timeout=_PATIENCE)
+            reached.wait(0.0 if self._ended.is_set() else _PATIENCE)
+
     def publish(self, moment: Moment) -> None:
         """Publishes the samples of one step."""
         if moment.clock:
@@ -99,7 +107,10 @@ class PublishingThread:
     def _run(self):
         try:
             while (moment := self._queue.get()) is not None:
-                self.publish(moment)
+                if isinstance(moment, threading.Event):
+                    moment.set()
+                else:
+                    self.publish(moment)
         except BaseException as error:
             self._fail(error)
             raise

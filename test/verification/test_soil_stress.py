@@ -12,6 +12,7 @@ from shipped import reference_rows
 from soil_rig import LUNAR, RADIUS, WIDTH
 
 from grouser import ParameterError, experiments
+from grouser.experiments.drawing import ReferenceTable
 from grouser.physics.description.data.soil import Soil
 from grouser.physics.soil.equilibrium import steady_motion, wheel_on_soil
 from grouser.physics.soil.laws import make_soils
@@ -406,10 +407,11 @@ def test_curve_of_torque_over_slip_is_drawn(tmp_path):
 
     from grouser.experiments import plate_sinkage, wheel_stress
 
+    curve = ReferenceTable({"slip": np.zeros(2), "R_N": np.zeros(2)})
     for experiment in (wheel_stress, plate_sinkage):
         parameters = experiments.protocol.complete_parameters(experiment, {})
         figure = Figure()
-        experiment.plot(parameters, experiment.run(**parameters), figure, {"slip": np.zeros(2), "R_N": np.zeros(2)})
+        experiment.plot(parameters, experiment.run(**parameters), figure, (curve,))
         assert all(len(axes.lines) >= 1 for axes in figure.axes)
 
 
