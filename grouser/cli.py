@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from grouser import __version__
+from grouser.arguments import Parser
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
 
 _ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # Endings of the modules of ROS 2.
 
 # Name: (module whose main(arguments) returns the exit status, help).
 COMMANDS = {
+    "list": ("grouser.commands.listing", "list machines, worlds, experiments and what else comes with it"),
     "run": ("grouser.commands.run", "simulate a machine on ROS 2 in real time"),
     "record": ("grouser.commands.record", "run, and write down what happens"),
     "replay": ("grouser.commands.replay", "do again what was recorded, and compare it bit by bit"),
@@ -23,6 +25,7 @@ COMMANDS = {
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
     "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
+    "completion": ("grouser.commands.completion", "print a script for bash that completes commands and names"),
     "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
 }
 EXIT_BAD_INPUT = 2
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     commands = "\n".join(f"  {name:12}{text}" for name, (_, text) in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="grouser",
         description="Simulates working machines.",
         epilog=f"commands:\n{commands}\n\n'grouser COMMAND --help' describes a command.",

@@ -1,6 +1,5 @@
 """`grouser inspect`: the contents of a URDF or xacro file, as text or JSON."""
 
-import argparse
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.arguments import Parser
 from grouser.catalogue import machine_file
 from grouser.commands import bridge_inspection
 from grouser.commands.cylinder_forces import cylinder_forces, overload_text
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         MachineError: the file cannot be loaded.
         ParameterError: a xacro argument or a package is not of the right form.
     """
-    parser = argparse.ArgumentParser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
+    parser = Parser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
     parser.add_argument(
         "file", nargs="?", default="", help="URDF or xacro file, or the name of a machine that comes with grouser"
     )

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from grouser import __version__, experiments
+from grouser.arguments import Parser
 from grouser.experiments.drawing import Reference, ReferenceTable
 from grouser.experiments.protocol import Experiment, Result, as_json, complete_parameters
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
@@ -101,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def argument_parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="grouser reproduce",
         description="Runs a published result and compares it with its reference; without a name, lists them.",
         epilog="Exit status: 0 where all agrees, 1 where a value disagrees with its reference, 2 for bad input.",
