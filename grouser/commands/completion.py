@@ -13,6 +13,7 @@ from importlib import import_module
 
 from grouser.arguments import LISTS_OPTIONS, Parser
 from grouser.commands.listing import KINDS
+from grouser.commands.registry import COMMANDS
 
 _SCRIPT = """_grouser() {
     local begun="${COMP_WORDS[COMP_CWORD]}" before=("${COMP_WORDS[@]:1:COMP_CWORD-1}") words
@@ -32,19 +33,19 @@ _AFTER_COMMAND = {
 _AFTER_OPTION = {"--machine": "machines", "--world": "worlds", "--program": "programs"}
 
 
-def main(arguments: Sequence[str], commands: Mapping[str, str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Runs `grouser completion`.
 
     Args:
         arguments: what follows the word `completion`.
-        commands: the module of each command; None: those of `grouser`.
 
     Returns:
         The exit status.
     """
     if arguments[:1] == ["--words"]:
         *words, _, begun = arguments[1:]
-        print(*next_words(words, begun, commands or _commands()), sep="\n")
+        commands = {name: module for name, (module, _) in COMMANDS.items()}
+        print(*next_words(words, begun, commands), sep="\n")
         return 0
     parser = Parser(prog="grouser completion", description='Prints a script for bash: eval "$(grouser completion)"')
     parser.parse_args(arguments)
@@ -70,12 +71,6 @@ def next_words(words: Sequence[str], begun: str, commands: Mapping[str, str]) ->
     if command == "list":
         return list(KINDS)
     return KINDS[_AFTER_COMMAND[command]]() if command in _AFTER_COMMAND and len(words) == 1 else []
-
-
-def _commands() -> dict[str, str]:
-    from grouser.cli import COMMANDS
-
-    return {name: module for name, (module, _) in COMMANDS.items()}
 
 
 def _options(module: str) -> list[str]:
