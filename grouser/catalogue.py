@@ -70,6 +70,11 @@ def bridge_files() -> list[Path]:
     return _list("config/bridges", _YAML_ENDINGS)
 
 
+def pattern_files() -> list[Path]:
+    """Files of the control patterns that come with grouser, by name; none where its files are not installed."""
+    return _list("config/operator", _YAML_ENDINGS)
+
+
 def machine_files() -> list[Path]:
     """Files of the machines that come with grouser, by name; none where its files are not installed."""
     return _list("urdf", _MACHINE_ENDINGS)
@@ -88,11 +93,6 @@ def fleet_files() -> list[Path]:
 def program_files() -> list[Path]:
     """Files of the command programs that come with grouser, by name; none where its files are not installed."""
     return _list("config/programs", _YAML_ENDINGS)
-
-
-def pattern_files() -> list[Path]:
-    """Files of the control patterns that come with grouser, by name; none where its files are not installed."""
-    return _list("config/operator", _YAML_ENDINGS)
 
 
 def demonstration_of(machine: Path) -> Path | None:

@@ -29,12 +29,20 @@ class PublishingThread:
         node: of the clock's publisher.
         objects: publisher of the objects.
         fail: called in the publishing thread with the error that ended it.
+        prepare: called first in that thread.
     """
 
-    def __init__(self, node: Node, objects: ObjectPublisher, fail: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        objects: ObjectPublisher,
+        fail: Callable[[BaseException], None],
+        prepare: Callable[[], object] = lambda: None,
+    ) -> None:
         self._queue: queue.Queue[Moment | threading.Event | None] = queue.Queue(_QUEUE_LENGTH)
         self._thread = threading.Thread(target=self._run, name="publishing")
         self._fail = fail
+        self._prepare = prepare
         self._ended = threading.Event()
         self._publishers: dict[str, StatePublisher] = {}
         self._objects = objects
@@ -106,6 +114,7 @@ class PublishingThread:
 
     def _run(self):
         try:
+            self._prepare()
             while (moment := self._queue.get()) is not None:
                 if isinstance(moment, threading.Event):
                     moment.set()
