@@ -85,6 +85,16 @@ def world_files() -> list[Path]:
     return _list("config/worlds", _YAML_ENDINGS)
 
 
+def fleet_files() -> list[Path]:
+    """Files of the fleets that come with grouser, by name; none where its files are not installed."""
+    return _list("config/fleets", _YAML_ENDINGS)
+
+
+def program_files() -> list[Path]:
+    """Files of the command programs that come with grouser, by name; none where its files are not installed."""
+    return _list("config/programs", _YAML_ENDINGS)
+
+
 def demonstration_of(machine: Path) -> Path | None:
     """The command program of the same name as a machine that comes with grouser; None for any other machine."""
     try:

@@ -7,24 +7,12 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from grouser import __version__
+from grouser.arguments import Parser
+from grouser.commands.registry import COMMANDS
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
 
 _ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # Endings of the modules of ROS 2.
 
-# Name: (module whose main(arguments) returns the exit status, help).
-COMMANDS = {
-    "run": ("grouser.commands.run", "simulate a machine on ROS 2 in real time"),
-    "record": ("grouser.commands.record", "run, and write down what happens"),
-    "replay": ("grouser.commands.replay", "do again what was recorded, and compare it bit by bit"),
-    "conform": ("grouser.commands.conform", "check a running simulator against the ROS 2 interface"),
-    "map": ("grouser.commands.map_file", "write a world's obstacles as a map for Nav2"),
-    "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
-    "reproduce": ("grouser.experiments.command_line", "run a published result"),
-    "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
-    "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
-    "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
-    "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
-}
 EXIT_BAD_INPUT = 2
 EXIT_FAILED = 1
 
@@ -40,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     commands = "\n".join(f"  {name:12}{text}" for name, (_, text) in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="grouser",
         description="Simulates working machines.",
         epilog=f"commands:\n{commands}\n\n'grouser COMMAND --help' describes a command.",

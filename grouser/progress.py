@@ -2,6 +2,8 @@
 
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -54,4 +56,57 @@ def showing_compilation() -> Iterator[None]:
         with reporting_compilation(show):
             yield
     finally:
+        line.erase()
+
+
+_SILENT = 2.0  # Work up to so long shows nothing [s].
+
+
+@contextmanager
+def showing_work(name: str) -> Iterator[None]:
+    """Shows on a terminal how long work has been going on, from two seconds on, and the progress of compiling.
+
+    Elsewhere one line tells after two seconds that the work is going on.
+
+    Args:
+        name: of the work.
+    """
+    stream = sys.stderr
+    if stream is None:
+        yield
+        return
+    begin, done = time.monotonic(), threading.Event()
+    line = LiveLine(stream)
+    busy = threading.Lock()  # Two threads write the line.
+    compiling = False
+
+    def show_compilation(progress: Progress) -> None:
+        nonlocal compiling
+        with busy:
+            compiling = not progress.ended
+            line.show(progress_text(progress))
+
+    def tick() -> None:
+        if done.wait(_SILENT):
+            return
+        if not stream.isatty():
+            print(f"{name}: computing", file=stream, flush=True)
+            return
+        while not done.is_set():
+            with busy:
+                if not compiling:
+                    line.show(f"{name}: computing for {time.monotonic() - begin:.0f} s")
+            done.wait(1.0)
+
+    thread = threading.Thread(target=tick, name="progress", daemon=True)
+    thread.start()
+    try:
+        if stream.isatty():
+            with reporting_compilation(show_compilation):
+                yield
+        else:
+            yield
+    finally:
+        done.set()
+        thread.join()
         line.erase()

@@ -11,6 +11,7 @@ from pathlib import Path
 import numba
 
 from grouser import __version__, benchmarks
+from grouser.arguments import Parser
 from grouser.benchmarks.figure import Figure, SkippedError
 from grouser.physics.base.errors import ParameterError
 
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         ParameterError: an unknown benchmark, or a file that cannot be written.
     """
     described = "\n".join(f"  {name:18}{benchmarks.load(name).DESCRIPTION}" for name in benchmarks.NAMES)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="grouser bench",
         description="Measures speed. Medians of processor time; the ratio is grouser's by the peer's.",
         epilog=f"benchmarks:\n{described}",

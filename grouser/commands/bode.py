@@ -1,6 +1,5 @@
 """`grouser bode`: the frequency response of a machine's servo drives."""
 
-import argparse
 import json
 import math
 import sys
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.arguments import Parser, require_new_file
 from grouser.catalogue import machine_file
 from grouser.commands.machine_options import read_arguments
 from grouser.experiments.servo_bode import response_panels
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         MachineError: the file cannot be loaded.
         ParameterError: no drive with a frequency response, or a bad argument.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="grouser bode",
         description="Frequency response of a position drive with a DC motor: open loop, crossovers, margins.",
     )
@@ -60,8 +60,11 @@ def main(arguments: Sequence[str]) -> int:
         "--sweep", metavar="NAME=V1,V2,...", help="an argument of the xacro file with its values, a line each"
     )
     parser.add_argument("--plot", metavar="FILE", type=Path, help="draw magnitude and phase, for instance .png or .svg")
+    parser.add_argument("--overwrite", action="store_true", help="write over a file that exists")
     parser.add_argument("--json", action="store_true", help="write JSON")
     options = parser.parse_args(arguments)
+    if options.plot is not None:
+        require_new_file(options.plot, "--plot", options.overwrite)
     file, given = machine_file(options.file), read_arguments(options.arguments)
     name, values = _read_sweep(options.sweep)
     responses: list[tuple[str, FrequencyResponse]] = []
@@ -81,6 +84,7 @@ def main(arguments: Sequence[str]) -> int:
             print(line)
     if options.plot is not None:
         _draw(options.plot, name, responses)
+        print(f"plot written to {options.plot}", file=sys.stderr)
     return 0
 
 

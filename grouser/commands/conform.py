@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from grouser.arguments import Parser
 from grouser.conformance.checks_commands import check_commands
 from grouser.conformance.checks_contents import check_contents
 from grouser.conformance.checks_emergency_stop import check_emergency_stop
@@ -101,7 +102,7 @@ def examine(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="grouser conform",
         description=__doc__,
         epilog="exit status: 0 if no check failed, 1 if one did, 2 if no simulator was found",

@@ -1,9 +1,9 @@
 """`grouser fmu`: a machine as a functional mock-up unit (FMI 2 or 3, co-simulation)."""
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from grouser.arguments import Parser
 from grouser.bridges.fmu.machine_model import MachineSetup, build_machine_fmu, ports_of_machine, ports_of_mapping
 from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.catalogue import bridge_file, machine_file, world_file
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
         MachineError: the machine, world or mapping cannot be loaded, or packing failed.
         ParameterError: a number or name is not valid.
     """
-    parser = argparse.ArgumentParser(prog="grouser fmu", description="Writes a machine as an FMU for co-simulation.")
+    parser = Parser(prog="grouser fmu", description="Writes a machine as an FMU for co-simulation.")
     parser.add_argument("machine", help="URDF or xacro file, or the name of a machine that comes with grouser")
     parser.add_argument("arguments", nargs="*", metavar="NAME:=VALUE", help="of its xacro file")
     parser.add_argument(

@@ -1,6 +1,5 @@
 """`grouser hil-report`: links, latencies, drops, overruns and scheduling of running bridges and simulators."""
 
-import argparse
 import json
 import sys
 import time
@@ -14,6 +13,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from grouser.arguments import Parser
 from grouser.nodes.shared import topics
 from grouser.ros_arguments import split_ros_arguments
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0, or 2 if nothing of grouser's publishes diagnostics.
     """
     own, ros = split_ros_arguments(arguments)
-    parser = argparse.ArgumentParser(prog="grouser hil-report", description=__doc__)
+    parser = Parser(prog="grouser hil-report", description=__doc__)
     parser.add_argument(
         "--duration", type=float, default=3.0, metavar="SECONDS", help="how long to listen (%(default)g s)"
     )

@@ -1,6 +1,5 @@
 """`grouser inspect`: the contents of a URDF or xacro file, as text or JSON."""
 
-import argparse
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -11,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from grouser.arguments import Parser
 from grouser.catalogue import machine_file
 from grouser.commands import bridge_inspection
+from grouser.commands.cylinder_forces import cylinder_forces, overload_text
 from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.commands.machine_options import add_base, add_packages, read_arguments
 from grouser.commands.running_gear_inspection import running_gear_facts, running_gear_lines
@@ -25,7 +26,6 @@ from grouser.physics.description.data.hydraulics import HydraulicCylinder
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Joint
 from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks
 from grouser.physics.description.text.packages import read_packages
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.physics.simulation.simulation import Simulation
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         MachineError: the file cannot be loaded.
         ParameterError: a xacro argument or a package is not of the right form.
     """
-    parser = argparse.ArgumentParser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
+    parser = Parser(prog="grouser inspect", description="Shows what a URDF or xacro file describes.")
     parser.add_argument(
         "file", nargs="?", default="", help="URDF or xacro file, or the name of a machine that comes with grouser"
     )
@@ -298,26 +298,21 @@ def _joint_facts(joint: Joint, positions: dict[str, float], rpy: Vector3 | None)
 def _cylinder_facts(machine: Machine, cylinder: HydraulicCylinder, poses: dict[str, Pose]) -> dict[str, Any]:
     piston_area = math.pi / 4.0 * cylinder.bore**2
     rod_side_area = math.pi / 4.0 * (cylinder.bore**2 - cylinder.rod_diameter**2)
-    supply, tank = _highest_pressure(machine), min(tank.pressure for tank in circuit_tanks(machine))
+    forces = cylinder_forces(machine, cylinder)
     ends = [point_on_link(poses[end.link], end.xyz) for end in (cylinder.barrel, cylinder.rod)]
     return {
         "name": cylinder.name,
         "valve": cylinder.valve,
         "piston_side_area": piston_area,
         "rod_side_area": rod_side_area,
-        "extending_force": supply * piston_area - tank * rod_side_area,
-        "retracting_force": supply * rod_side_area - tank * piston_area,
+        "extending_force": forces.push,
+        "retracting_force": forces.pull,
+        "overload_pushed_in": forces.overload_push,
+        "overload_pulled_out": forces.overload_pull,
         "stroke": cylinder.stroke,
         "initial_position": float(np.linalg.norm(ends[1] - ends[0])) - cylinder.retracted_length,
         "holding_brake": cylinder.holding_brake,
     }
-
-
-def _highest_pressure(machine: Machine) -> float:
-    """Highest pressure that supplies, pump controls or relief valves allow [Pa, absolute]."""
-    tank = min(tank.pressure for tank in circuit_tanks(machine))
-    pumps = [pump.supply_pressure or pump.setting for pump in machine.pumps]
-    return max([tank, *filter(None, pumps), *(tank + valve.pressure for valve in machine.relief_valves)])
 
 
 def _loop_facts(loop: LoopJoint) -> dict[str, Any]:
@@ -375,14 +370,14 @@ def _hydraulic_lines(facts: dict[str, Any]) -> Iterator[str]:
             cylinder["valve"] or "-",
             f"{cylinder['piston_side_area'] * 1e4:.2f} / {cylinder['rod_side_area'] * 1e4:.2f}",
             f"{cylinder['extending_force'] / 1e3:.1f} / {cylinder['retracting_force'] / 1e3:.1f}",
+            overload_text(cylinder["overload_pushed_in"], cylinder["overload_pulled_out"]),
             f"{cylinder['initial_position']:.3f} of {cylinder['stroke']:.3f}",
             "yes" if cylinder["holding_brake"] else "no",
         )
         for cylinder in facts["cylinders"]
     ]
-    yield from table(
-        ("cylinder", "valve", "areas [cm2]", "pushes / pulls [kN]", "starts at [m]", "holding brake"), rows
-    )
+    headings = ("cylinder", "valve", "areas [cm2]", "pushes / pulls [kN]", "gives way [kN]", "starts at [m]", "brake")
+    yield from table(headings, rows)
 
 
 def _pump_text(pump: dict[str, Any]) -> str:

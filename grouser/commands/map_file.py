@@ -1,6 +1,5 @@
 """`grouser map`: the occupancy map of a world as files for map servers, YAML and image."""
 
-import argparse
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from grouser.arguments import Parser, require_new_file
 from grouser.catalogue import world_file
 from grouser.occupancy import OccupancyMap, Passable, occupancy_map
 from grouser.physics.description import load_world
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
         ParameterError: a number is not valid.
     """
     passable = Passable()
-    parser = argparse.ArgumentParser(prog="grouser map", description="Writes a world's map for Nav2's map_server.")
+    parser = Parser(prog="grouser map", description="Writes a world's map for Nav2's map_server.")
     parser.add_argument("world", help="world file, or the name of a world that comes with grouser")
     parser.add_argument("--output", type=Path, help="file to write, .yaml; default: the world's name")
     parser.add_argument("--resolution", type=float, default=0.05, help="side of a cell [m], default %(default)s")
@@ -44,11 +44,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--steepest", type=float, default=20.0, help="slope that is driven on [degrees], default %(default)s"
     )
+    parser.add_argument("--overwrite", action="store_true", help="write over files that exist")
     options = parser.parse_args(arguments)
     file = world_file(options.world)
     output = options.output or Path(f"{file.stem}.yaml")
     if output.suffix not in (".yaml", ".yml"):
         parser.error("--output ends with .yaml")
+    for written in (output, output.with_suffix(".pgm")):
+        require_new_file(written, "--output", options.overwrite)
     grid = occupancy_map(
         load_world(file),
         Passable(options.lowest, options.highest, math.radians(options.steepest)),
@@ -57,7 +60,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     image = write_map(grid, output)
     rows, columns = grid.occupied.shape
-    print(f"{output}, {image}: {columns} x {rows} cells of {grid.resolution:g} m, {grid.occupied.mean():.1%} occupied")
+    cells = f"{columns} x {rows} cells of {grid.resolution:g} m, {grid.occupied.mean():.1%} occupied"
+    print(f"map written to {output} and {image}: {cells}")
     return 0
 
 

@@ -1,10 +1,10 @@
 """`grouser replay`: repeats a recorded run, and compares the states bit by bit."""
 
-import argparse
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grouser.arguments import Parser
 from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.description import parse_world
 from grouser.physics.description.data.machine import Member
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     Raises:
         MachineError: the file is no recording, or one that cannot be replayed.
     """
-    parser = argparse.ArgumentParser(prog="grouser replay", description=__doc__)
+    parser = Parser(prog="grouser replay", description=__doc__)
     parser.add_argument("file", help="recording, from `grouser record` or the parameter `record` of the simulator")
     recording = Recording(parser.parse_args(arguments).file)
     origin = recording.origin

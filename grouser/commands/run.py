@@ -20,6 +20,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from grouser import __version__, catalogue
+from grouser.arguments import Parser
 from grouser.commands.machine_options import add_base, add_packages
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.process import stop_on_signals
@@ -149,7 +150,7 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
 
     `grouser record` adds options `record` and `bag`, and counts simulation time.
     """
-    parser = argparse.ArgumentParser(prog=program, description=description)
+    parser = Parser(prog=program, description=description)
     parser.set_defaults(record="", bag=False, simulated_duration=False)
     add = parser.add_argument
     add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")

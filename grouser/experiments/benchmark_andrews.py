@@ -10,8 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from grouser.experiments.drawing import Reference
 from grouser.experiments.mechanism import (
     GROUND,
     Mechanism,
@@ -58,6 +57,7 @@ START = {
 _AXIS = (0.0, 0.0, 1.0)
 # Moments of inertia across the plane do not act; these make bodies that could exist.
 _FLAT = 0.5
+REFERENCE = {"t": "time", **{name: f"coordinates[{k}]" for k, name in enumerate(NAMES)}}
 
 
 def run(**parameters: Any) -> Result:
@@ -130,8 +130,6 @@ def _read(simulation) -> tuple[float, ...]:
     return tuple(gamma if name == "gamma" else angle[name] for name in NAMES)
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the angles and the energy over time; the reference's columns are t and the names of angles."""
     draw(parameters, result, figure, reference, "Andrews' squeezing mechanism")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference
 from grouser.experiments.mechanism import (
     GROUND,
     STANDARD_GRAVITY,
@@ -37,6 +38,11 @@ _AXES = "yzxyzx"
 _UNIT = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _JOINTS = tuple(f"joint_{k}" for k in range(5))
 _CORNER = ("corner x", "corner y", "corner z")
+REFERENCE = {
+    "t": "time",
+    **{f"joint_{k}": f"coordinates[{k}]" for k in range(5)},
+    **{f"corner {axis}": f"coordinates[{5 + k}]" for k, axis in enumerate("xyz")},
+}
 
 
 def run(**parameters: Any) -> Result:
@@ -75,8 +81,6 @@ def _read(simulation) -> tuple[float, ...]:
     return (*(simulation.joint_position[joint] for joint in _JOINTS), *corner)
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the coordinates and the energy over time; the reference's columns are t and the names of coordinates."""
     draw(parameters, result, figure, reference, "Bricard's mechanism")

@@ -10,8 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from grouser.experiments.drawing import Reference
 from grouser.experiments.mechanism import (
     GROUND,
     STANDARD_GRAVITY,
@@ -45,6 +44,13 @@ _REST = 0.5  # length of a relaxed spring [m]
 _REACH = 0.05  # of the hinges at the top, and of the springs' ends on the slider, from the axis [m]
 _HEIGHT, _ANGLE = 0.5, math.radians(30.0)  # of the slider; of the rods below the horizontal, at the start
 _UP, _HINGE = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
+REFERENCE = {
+    "t": "time",
+    "shaft": "coordinates[0]",
+    "slider": "coordinates[1]",
+    "right rod": "coordinates[2]",
+    "left rod": "coordinates[3]",
+}
 
 
 def run(**parameters: Any) -> Result:
@@ -123,8 +129,6 @@ def _read(simulation) -> tuple[float, ...]:
     return place["shaft"], place["height"], right, left
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the coordinates and the energy over time; the reference's columns are t and the names of coordinates."""
     draw(parameters, result, figure, reference, "flyball governor")

@@ -9,8 +9,7 @@ into an antiparallelogram. González, Dopico, Lugrís and Cuadrado, "A benchmark
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from grouser.experiments.drawing import Reference
 from grouser.experiments.mechanism import (
     GROUND,
     STANDARD_GRAVITY,
@@ -37,6 +36,7 @@ _TIP_SPEED = 1.0  # at the start [m/s]
 _ACROSS = _MASS * _LENGTH**2 / 12.0
 # The axis of all joints: a positive angle takes an upright rod to -x.
 _AXIS = (0.0, -1.0, 0.0)
+REFERENCE = {"t": "time", "first rod": "coordinates[0]", "last rod": "coordinates[1]"}
 
 
 def run(**parameters: Any) -> Result:
@@ -74,8 +74,6 @@ def make_n_four_bar(windows: int) -> Mechanism:
     )
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the angles of the rods and the energy over time; the reference's columns are t and first rod."""
     draw(parameters, result, figure, reference, f"{parameters['windows']} four-bar linkages")

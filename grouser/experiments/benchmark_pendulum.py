@@ -7,8 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from grouser.experiments.drawing import Reference
 from grouser.experiments.mechanism import (
     GROUND,
     STANDARD_GRAVITY,
@@ -27,6 +26,7 @@ DESCRIPTION = "a pendulum of 1 m from the horizontal (IFToMM benchmark A01)"
 PARAMETERS = motion_parameters("implicit_midpoint", 1e-3, 10.0, "variational")
 
 _MASS, _LENGTH = 1.0, 1.0
+REFERENCE = {"t": "time", "angle": "coordinates[0]"}
 
 
 def run(**parameters: Any) -> Result:
@@ -54,8 +54,6 @@ def make_pendulum() -> Mechanism:
     )
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws angle and energy over time; the reference's columns are t and angle."""
     draw(parameters, result, figure, reference, "pendulum")

@@ -1,10 +1,11 @@
 """Energy error and plots of the experiments with a hydraulic cylinder."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Result
 from grouser.physics.readings.measurements import Energy
 from grouser.physics.simulation.simulation import Simulation
@@ -29,9 +30,7 @@ def energy_error(simulation: Simulation, begin: Energy, name: str, piston_mass: 
     return abs(missing) / max(abs(account.supplied), abs(gained), 1e-12)
 
 
-def draw_panels(
-    figure: Any, panels: Iterable[Panel], result: Result, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def draw_panels(figure: Any, panels: Iterable[Panel], result: Result, reference: Reference) -> None:
     """Draws four panels of curves over time.
 
     Args:
@@ -43,14 +42,10 @@ def draw_panels(
     axes = figure.subplots(2, 2, sharex=True)
     for panel, (label, curves, scale) in zip(axes.flat, panels, strict=True):
         for ours, theirs, name in curves:
-            (line,) = panel.plot(result["time"], scale * np.asarray(result[ours]), label=name)
-            if reference is not None and theirs in reference and "t" in reference:
-                panel.plot(
-                    reference["t"], scale * reference[theirs], "--", color=line.get_color(), label=f"{name}, reference"
-                )
+            panel.plot(result["time"], scale * np.asarray(result[ours]), label=name)
+            draw_reference(panel, reference, "t", theirs, scale)
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small")
     for panel in axes[-1]:
         panel.set_xlabel("time [s]")
-    figure.set_layout_engine("constrained")

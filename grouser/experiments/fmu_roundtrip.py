@@ -18,6 +18,7 @@ from grouser.bridges.fmu.machine_model import MachineSetup, Port, build_machine_
 from grouser.bridges.fmu.process import FmuDiscardedError, FmuFailedError, FmuProcess
 from grouser.bridges.simulation_plant import SimulationPlant
 from grouser.experiments import hydraulic_lift
+from grouser.experiments.drawing import Reference, zoom
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.schedule import schedule_value
 from grouser.physics.base.errors import ParameterError
@@ -61,6 +62,7 @@ _DEADLINES = {"in": 5.0, "out": 600.0}
 _DELAY_MOST = 5
 _HELD_STEPS = 2.5  # communication steps after which a command that no step confirmed is taken back
 _ROUNDING = 1e-9
+REFERENCE = {}
 
 
 class _Fmu(Protocol):
@@ -120,9 +122,7 @@ def run(**parameters: Any) -> Result:
     return Result(results, _UNITS)
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws position, velocity, pressure and command over time; see `protocol`."""
     panels = (
         ("position", 1.0, "m"),
@@ -132,12 +132,18 @@ def plot(
     )
     axes = figure.subplots(2, 2, sharex=True)
     for panel, (name, scale, unit) in zip(axes.flat, panels, strict=True):
-        panel.plot(result["time"], scale * np.asarray(result[name]))
+        panel.plot(result["time"], scale * np.asarray(result[name]), linewidth=0.8)
         panel.set_ylabel(f"{name.replace('_', ' ')} [{unit}]")
         panel.grid(alpha=0.3)
+        # The limiter alternates from one step to the next: a twentieth of the run in its middle shows it.
+        end = float(result["time"][-1])
+        zoom(panel, 0.475 * end, 0.525 * end)
     for panel in axes[-1]:
         panel.set_xlabel("time [s]")
-    figure.set_layout_engine("constrained")
+    figure.suptitle(
+        f"FMI {parameters['fmi']}: the lift with its pressure limited to {1e-6 * parameters['limit']:g} MPa, "
+        f"largest difference to the run without FMU {result['max_difference']:g}"
+    )
 
 
 def _loop(parameters: Mapping[str, Any], count: int, control: Control, machine: Motion) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import mean_period, thinning, vector
 from grouser.physics.base.errors import ParameterError
@@ -44,6 +45,7 @@ _UNITS = {
 }
 # Range of the axis's height below which the nutation is rounding only.
 _NO_NUTATION = 1e-9
+REFERENCE = {"t": "time", "Ax": "axis[0]", "Ay": "axis[1]", "Az": "axis[2]"}
 
 
 def run(**parameters: Any) -> Result:
@@ -94,9 +96,7 @@ def run(**parameters: Any) -> Result:
     return Result(results, _UNITS)
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the path of the axis from above, its components over time, and the energy's error.
 
     Args:
@@ -114,12 +114,9 @@ def plot(
     above.set_ylabel("axis y")
     for i, name in enumerate(("x", "y", "z")):
         components.plot(time, axis[:, i], f"C{i}", label=f"axis {name}", linewidth=0.8)
-    if reference is not None and {"t", "Ax", "Ay", "Az"} <= set(reference):
-        within = reference["t"] <= time[-1]
-        for i, name in enumerate(("Ax", "Ay", "Az")):
-            label = "reference" if i == 0 else None
-            components.plot(reference["t"][within], reference[name][within], "k.", markersize=2, label=label)
-        above.plot(reference["Ax"][within], reference["Ay"][within], "k.", markersize=2)
+    for name in ("Ax", "Ay", "Az"):
+        draw_reference(components, reference, "t", name)
+    draw_reference(above, reference, "Ax", "Ay")
     components.legend(fontsize="small", loc="upper right")
     components.set_ylabel("components of the axis")
     error.plot(time, np.asarray(result["energy"]) - result["energy"][0], linewidth=0.8)

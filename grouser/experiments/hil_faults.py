@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
 from grouser.bridges.trials.fault_trial import run_trial
 from grouser.bridges.trials.lines import LINES
 from grouser.bridges.trials.trouble import Trouble
+from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
 
@@ -42,6 +41,7 @@ PARAMETERS = {
     "seed": Parameter(0, "-", "of all faults", minimum=0),
 }
 _MOST_MESSAGES = 5_000_000
+REFERENCE = {}
 
 
 def run(**parameters: Any) -> Result:
@@ -67,9 +67,7 @@ def run(**parameters: Any) -> Result:
     return Result(vars(report), units={"longest_hold": "s"})
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws what was injected and what was refused."""
     for axes, name in zip(figure.subplots(2, 1), ("injected", "refused"), strict=True):
         counts = result[name]

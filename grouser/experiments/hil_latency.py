@@ -11,14 +11,13 @@ The results are times of this computer at this load: they are reported, never pr
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from grouser.bridges.histogram import Distribution
 from grouser.bridges.scheduling import PRIORITIES, Scheduling
 from grouser.bridges.trials.hands import FULL
 from grouser.bridges.trials.latency_trial import LatencySettings, run_latency
 from grouser.bridges.trials.rigs import RIGS
 from grouser.catalogue import machine_file, world_file
+from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine, load_world
@@ -47,6 +46,7 @@ PARAMETERS = {
     "spin": Parameter(0.0, "s", "last part of a wait that looks at the clock", minimum=0.0, maximum=0.001),
     "seed": Parameter(0, "-", "of the shares of a step", minimum=0, maximum=1_000_000),
 }
+REFERENCE: dict[str, str] = {}
 _TIMES = ("event_to_command", "command_to_force", "event_to_force", "force_to_reply", "loop")
 
 
@@ -108,9 +108,7 @@ def run(**parameters: Any) -> Result:
     return Result(results, units=dict.fromkeys(times, "s"))
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the histograms."""
     for axes, name in zip(figure.subplots(len(_TIMES), 1, sharex=True), _TIMES, strict=True):
         edges, counts = result[f"{name}_edges"], result[f"{name}_counts"]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.cylinder_results import draw_panels, energy_error
+from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.base.errors import ParameterError
@@ -49,6 +50,15 @@ _UNITS = {
     "cylinder_force": "N",
     "energy_error": "-",
     "microseconds_per_step": "us",
+}
+REFERENCE = {
+    "t": "time",
+    "theta": "boom_angle",
+    "phi": "payload_angle",
+    "U": "spool",
+    "p1": "pressure_1",
+    "p2": "pressure_2",
+    "F": "cylinder_force",
 }
 
 
@@ -119,9 +129,7 @@ def _cost(simulation: Simulation, command, steps: int) -> float:
     return 1e6 * (time.process_time() - begin) / steps
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws angles, pressures, spool and force over time.
 
     Args:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.cylinder_results import draw_panels, energy_error
+from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.base.errors import ParameterError
@@ -81,6 +82,14 @@ _UNITS = {
     "final_pressure_piston_side": "Pa",
     "final_pressure_rod_side": "Pa",
     "energy_error": "-",
+}
+REFERENCE = {
+    "t": "time",
+    "xp": "position",
+    "vp": "velocity",
+    "pA": "pressure_piston_side",
+    "pB": "pressure_rod_side",
+    "xv": "spool",
 }
 
 
@@ -172,9 +181,7 @@ def _between(events: np.ndarray, start: float, end: float) -> np.ndarray:
     return events[first : max(last, first + 2)]
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws position, velocity, pressures and spool over time.
 
     Args:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.integrate import cumulative_trapezoid
 from scipy.spatial.transform import Rotation
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import thinning
 from grouser.physics.description.data.compliance import CompliantJoint, JointFrame, LoopJoint
@@ -262,9 +263,7 @@ def _axis(joint: LoopJoint) -> list[float]:
     return [float(joint.axis == name) for name in "xyz"]
 
 
-def draw(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None, title: str
-) -> None:
+def draw(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference, title: str) -> None:
     """Draws the coordinates and the energy's change over time.
 
     Args:
@@ -278,12 +277,11 @@ def draw(
     *panels, last = figure.subplots(len(names) + 1, 1, sharex=True)
     for panel, name, values in zip(panels, names, rows.T, strict=True):
         panel.plot(result["time"], values, label="simulation", linewidth=0.9)
-        if reference is not None and {"t", name} <= set(reference):
-            panel.plot(reference["t"], reference[name], "k.", markersize=2, label="reference")
+        if draw_reference(panel, reference, "t", name):
             panel.legend(fontsize="small")
-        panel.set_ylabel(name)
+        panel.set_ylabel(name, rotation=0.0, horizontalalignment="right")
     last.plot(result["time"], np.asarray(result["energy"]) - result["energy"][0], linewidth=0.9)
-    last.set_ylabel("change of energy [J]")
+    last.set_ylabel("change of\nenergy [J]")
     last.set_xlabel("time [s]")
     for panel in (*panels, last):
         panel.grid(alpha=0.3)

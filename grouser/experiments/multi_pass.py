@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, read_soil
 from grouser.experiments.testbed import GRAVITY, check_carried, make_testbed, mean_state, travel_speed
@@ -48,6 +49,7 @@ _BEGIN, _MEAN, _LIFT = {"stress": 16.0, "deformable": 4.0}, 2.0, 3.5
 _HEIGHT, _HOIST_SPEED, _RETURN_SPEED = 0.5, 0.1, 0.5
 # The winch follows its course like a spring and a damper of this frequency, without overshoot [rad/s].
 _WINCH = 20.0
+REFERENCE = {"pass": "pass", "sinkage_m": "sinkage", "rut_depth_m": "rut_depth", "R_N": "resistance"}
 
 
 def run(**parameters: Any) -> Result:
@@ -127,9 +129,7 @@ def _rut_depth(patch: TerrainPatch | None, parameters: Mapping[str, Any], begin:
     return float(patch.rut[inside].mean())
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws sinkage, depth of the rut and resistance over the passes.
 
     Args:
@@ -146,8 +146,7 @@ def plot(
         strict=True,
     ):
         panel.plot(result["pass"], result[name], "o-", label=parameters["model"])
-        if reference is not None and theirs in reference and "pass" in reference:
-            panel.plot(reference["pass"], reference[theirs], "--", label="reference")
+        draw_reference(panel, reference, "pass", theirs)
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.turning import read_three, vector
 from grouser.physics.base.errors import DivergenceError, ParameterError
@@ -67,6 +68,12 @@ _GRAVITY = 9.81
 _FARTHEST = 200.0
 # Points of the curves, and steps, at most.
 _POINTS, _MOST_STEPS = 20_001, 1_000_000
+REFERENCE = {
+    "t": "time",
+    **{f"s{k + 1}": f"sigma[{k}]" for k in range(3)},
+    **{f"w{k + 1}": f"angular_velocity[{k}]" for k in range(3)},
+    "angle": "angle_to_target",
+}
 
 
 def run(**parameters: Any) -> Result:
@@ -183,27 +190,24 @@ def _reaching_time(gains: Gains, time: np.ndarray, distance: np.ndarray) -> floa
     return float(time[k] + sliding_mode.reaching_time(gains, distance[k]))
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws attitude, angular velocity, torque and angle from the target over time."""
-    reference = reference or {}
     # s are the attitude, but in a record of the sliding mode, which has the angle instead, the surface
-    attitude = ("s1", "s2", "s3") if "angle" not in reference else ()
+    attitude = () if any("angle" in table.columns for table in reference) else ("s1", "s2", "s3")
     curves = (
         ("sigma", "sigma [-]", attitude),
         ("angular_velocity", "angular velocity [rad/s]", ("w1", "w2", "w3")),
         ("torque", "torque [N m]", ()),
         ("angle_to_target", "angle from the target [rad]", ("angle",)),
     )
-    panels = figure.subplots(len(curves), 1, sharex=True)
+    panels, compared = figure.subplots(len(curves), 1, sharex=True), False
     for panel, (name, label, columns) in zip(panels, curves, strict=True):
         panel.plot(result["time"], result[name])
         for column in columns:
-            if {"t", column} <= reference.keys():
-                panel.plot(reference["t"], reference[column], "k--", linewidth=0.8)
+            compared |= draw_reference(panel, reference, "t", column)
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
-    panels[0].set_title(f"{parameters['controller']}, {parameters['target']}; dashed: reference")
+    dashed = "; dashed: reference" if compared else ""
+    panels[0].set_title(f"control of a body on a pivot: {parameters['controller']}, {parameters['target']}{dashed}")
     panels[1].legend(list("xyz"), fontsize="small")
     panels[-1].set_xlabel("time [s]")

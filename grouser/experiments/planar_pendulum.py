@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import mean_period, thinning
 from grouser.studies.attitude.spherical import simulate_pendulum
@@ -23,6 +24,7 @@ PARAMETERS = {
 }
 
 _UNITS = {"time": "s", "angle": "rad", "energy": "J/kg", "period": "s", "max_energy_error": "J/kg"}
+REFERENCE = {"t": "time", "angle": "angle"}
 
 
 def run(**parameters: Any) -> Result:
@@ -54,14 +56,11 @@ def run(**parameters: Any) -> Result:
     return Result(results, _UNITS)
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws angle and energy's error over time; the reference's columns are t and angle."""
     upper, lower = figure.subplots(2, 1, sharex=True)
     upper.plot(result["time"], np.degrees(result["angle"]), label="angle")
-    if reference is not None and {"t", "angle"} <= set(reference):
-        upper.plot(reference["t"], np.degrees(reference["angle"]), "--", label="reference")
+    if draw_reference(upper, reference, "t", "angle", math.degrees(1.0)):
         upper.legend()
     upper.set_ylabel("angle [deg]")
     lower.plot(result["time"], np.asarray(result["energy"]) - result["energy"][0])
@@ -69,6 +68,5 @@ def plot(
     lower.set_xlabel("time [s]")
     for panel in (upper, lower):
         panel.grid(alpha=0.3)
-    period = result["period"]
-    if period is not None:
-        figure.suptitle(f"planar pendulum, step {parameters['step']:g} s: period {period:.8g} s")
+    period = "" if result["period"] is None else f": period {result['period']:.8g} s"
+    figure.suptitle(f"planar pendulum, step {parameters['step']:g} s{period}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.soil.visco_plastic import steady_visco_plastic_pressure
 
@@ -31,6 +32,7 @@ PARAMETERS = {
 }
 
 _UNITS = {"time": "s", "sinkage": "m", "pressure": "Pa", "plastic_sinkage": "m"}
+REFERENCE = {"z_m": "sinkage", "p_Pa": "pressure", "zp_m": "plastic_sinkage"}
 
 
 def run(**parameters: Any) -> Result:
@@ -50,9 +52,7 @@ def _press(parameters: Mapping[str, Any], times) -> np.ndarray:
     return np.array([(time, rate * time, *steady_visco_plastic_pressure(*cell, rate, time)) for time in times]).T
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws pressure and plastic sinkage over the plate's sinkage.
 
     Args:
@@ -73,8 +73,7 @@ def plot(
     ):
         (line,) = panel.plot(sinkage, curve)
         panel.plot(result["sinkage"], result[name], "o", color=line.get_color(), label="at the times asked for")
-        if reference is not None and theirs in reference and "z_m" in reference:
-            panel.plot(reference["z_m"], reference[theirs], "--", label="reference")
+        draw_reference(panel, reference, "z_m", theirs)
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small")

@@ -1,4 +1,4 @@
-"""Protocol of an experiment: one module with `DESCRIPTION`, `PARAMETERS`, `run` and `plot`.
+"""Protocol of an experiment: one module with `DESCRIPTION`, `PARAMETERS`, `REFERENCE`, `run` and `plot`.
 
     DESCRIPTION = "A hydraulic cylinder lifts a load (Strashnov and Mironenko, 2023)."
 
@@ -9,11 +9,15 @@
 
     def run(load_mass, scheme) -> Result: ...
 
+    REFERENCE = {"t": "time", "xp": "position"}
+
     def plot(parameters, result, figure, reference): ...
 
 `run` takes every parameter by name. `plot` draws the paper's axes on a matplotlib figure; `parameters` are the
-arguments of `run`, `reference` is None or the columns of a CSV file by name. A new experiment is one file and one
-line in the registry of `grouser.experiments`.
+arguments of `run`, `reference` holds tables of reference values, or none. `REFERENCE` has the columns of them that the
+plot draws, and which result each is; the first is the one that the others are over. No experiment knows its references:
+they are data (`grouser.references`). A new experiment is one file and one line in the registry of
+`grouser.experiments`.
 """
 
 import difflib
@@ -24,6 +28,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference
 from grouser.physics.base.errors import ParameterError
 
 _MOST_STEPS = 10_000_000
@@ -145,13 +150,12 @@ class Experiment(Protocol):
 
     DESCRIPTION: str
     PARAMETERS: Mapping[str, Parameter]
+    REFERENCE: Mapping[str, str]
 
     def run(self, **parameters: Any) -> Result:
         """Runs it with every parameter given."""
 
-    def plot(
-        self, parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-    ) -> None:
+    def plot(self, parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
         """Draws the paper's axes with the results and, if given, the reference curves."""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, count_steps, positive
 from grouser.studies.friction.system import FrictionRun, FrictionSystem
 
@@ -256,9 +257,8 @@ def cycles_end(parameters: Mapping[str, Any]) -> float:
     return whole * math.pi / parameters["load_frequency"] if whole > 0 else parameters["duration"]
 
 
-def draw_curve(panel: Any, time: Any, values: Any, reference: Mapping[str, np.ndarray] | None, theirs: str) -> None:
+def draw_curve(panel: Any, time: Any, values: Any, reference: Reference, theirs: str) -> None:
     """A curve over time, with a column of the reference over its `tau` beside it, where present."""
-    panel.plot(time, values, label="simulation")
-    if reference is not None and theirs in reference and "tau" in reference:
-        panel.plot(reference["tau"], reference[theirs], "--", label="reference")
+    panel.plot(time, values, label="simulation", linewidth=0.8)
+    draw_reference(panel, reference, "tau", theirs)
     panel.grid(alpha=0.3)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import thinning, vector
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
@@ -61,6 +62,11 @@ _UNITS = {
 _FIGURES = tuple(name for name in _UNITS if "sweep_" + name in _UNITS)
 # Longest time over which methods are compared [s].
 _COMPARED = 100.0
+REFERENCE = {
+    "t": "time",
+    **{f"w{k + 1}": f"angular_velocity[{k}]" for k in range(3)},
+    **{f"R3{k + 1}": f"rotation[{6 + k}]" for k in range(3)},
+}
 
 
 def run(**parameters: Any) -> Result:
@@ -138,9 +144,7 @@ def _compare(body: RigidBody, parameters: Mapping[str, Any]) -> dict[str, list]:
     return {f"sweep_{name}": [row[name] for row in rows] for name in ("method", "step", *_FIGURES)} if rows else {}
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws angular velocity, the third row of R and the energy's error over time, and with `sweep` errors over step.
 
     Args:
@@ -159,10 +163,10 @@ def plot(
     for panel, name, columns, theirs, label in curves:
         for i, curve in enumerate(np.asarray(result[name])[:, columns].T):
             panel.plot(time, curve, f"C{i}", linewidth=0.8, label=theirs[i])
-            if reference is not None and {"t", theirs[i]} <= set(reference):
-                panel.plot(reference["t"], reference[theirs[i]], "k:", label="reference" if i == 0 else None)
-        if reference is not None and "t" in reference:
-            panel.set_xlim(0.0, min(time[-1], reference["t"][-1]))
+            if draw_reference(panel, reference, "t", theirs[i]):
+                ends = [table.columns["t"][-1] for table in reference if "t" in table.columns]
+                if max(ends) > 0.05 * time[-1]:
+                    panel.set_xlim(0.0, min(time[-1], max(ends)))
         panel.set_ylabel(label)
         panel.legend(fontsize="small", loc="upper right")
     panels[2].plot(time, np.asarray(result["energy"]) - result["energy"][0], linewidth=0.8)

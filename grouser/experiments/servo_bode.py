@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Result
 from grouser.experiments.servo_parameters import SERVO, read_loop
 from grouser.studies.servo.frequency_response import frequency_response
@@ -25,6 +26,7 @@ _UNITS = {
     "max_real_closed_loop_pole": "1/s",
     "margins_hold": "-",
 }
+REFERENCE = {"frequency": "frequency", "magnitude_db": "magnitude_db", "phase_deg": "phase_deg"}
 
 
 def run(**parameters: Any) -> Result:
@@ -53,19 +55,16 @@ def response_panels(figure: Any) -> tuple[Any, Any]:
     return upper, lower
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws magnitude and phase over frequency, with the crossings."""
     upper, lower = response_panels(figure)
     for panel, name in ((upper, "magnitude_db"), (lower, "phase_deg")):
         panel.plot(result["frequency"], result[name], label="open loop")
-        if reference is not None and name in reference and "frequency" in reference:
-            panel.plot(reference["frequency"], reference[name], "--", label="reference")
-            panel.legend()
+        draw_reference(panel, reference, "frequency", name)
         for crossing in ("crossover_frequency", "phase_crossover_frequency"):
             if result[crossing] is not None:
-                panel.axvline(result[crossing], color="grey", linewidth=0.8)
+                panel.axvline(result[crossing], color="grey", linewidth=0.8, label=crossing.replace("_", " "))
+        panel.legend(fontsize="small")
     words = []
     if result["phase_margin_deg"] is not None:
         words.append(f"phase margin {result['phase_margin_deg']:.1f} deg")
@@ -73,4 +72,4 @@ def plot(
         words.append(f"gain margin {result['gain_margin_db']:.1f} dB")
     if not result["margins_hold"]:
         words = ["the open loop is unstable: margins have no meaning"]
-    upper.set_title(", ".join(words))
+    figure.suptitle("servo drive, open loop: " + ", ".join(words))

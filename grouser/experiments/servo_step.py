@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.servo_parameters import SERVO, VOLTAGE_LIMIT, read_loop, servo_system
 from grouser.physics.base.errors import ParameterError
@@ -31,6 +32,7 @@ _UNITS = {
 }
 # Points of the curves, at most.
 _POINTS = 3000
+REFERENCE = {"t": "time", "phi": "position"}
 
 
 def run(**parameters: Any) -> Result:
@@ -82,21 +84,20 @@ def _first(time: np.ndarray, share: np.ndarray, level: float) -> float | None:
     return float(np.interp(level, share[k - 1 : k + 1], time[k - 1 : k + 1])) if k else float(time[0])
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws angle and voltage over time."""
     upper, lower = figure.subplots(2, 1, sharex=True)
     upper.plot(result["time"], result["position"], label="angle")
     if result["steady_value"] is not None:
         for share in (0.95, 1.0, 1.05):
-            upper.axhline(share * result["steady_value"], color="grey", linewidth=0.8)
-    if reference is not None and {"t", "phi"} <= reference.keys():
-        upper.plot(reference["t"], reference["phi"], "--", label="reference")
-        upper.legend()
+            label = "at rest, and 5 % to either side" if share == 1.0 else None
+            upper.axhline(share * result["steady_value"], color="grey", linewidth=0.8, label=label)
+    draw_reference(upper, reference, "t", "phi")
+    upper.legend(fontsize="small")
     upper.set_ylabel("angle [rad]")
     lower.plot(result["time"], result["voltage"])
     lower.set_ylabel("voltage [V]")
     lower.set_xlabel("time [s]")
     for panel in (upper, lower):
         panel.grid(alpha=0.3)
+    figure.suptitle(f"servo drive: a step of {parameters['amplitude']:g} rad, gain {parameters['gain']:g} V/rad")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.relaxation import LOADS, load_at
 from grouser.experiments.servo_parameters import SERVO, VOLTAGE_LIMIT, read_loop, servo_system
@@ -56,6 +57,7 @@ _SHARE = 2e-5
 _WIDEST = 1e6
 # Points of the curves, at most; how often they are taken and how long a piece is that is simulated at once [s].
 _POINTS, _EVERY, _PIECE = 5000, 1e-4, 0.25
+REFERENCE = {"t": "time", "phi": "position", "omega": "speed"}
 
 
 @dataclass(frozen=True)
@@ -210,20 +212,19 @@ def _greatest(parameters: Mapping[str, Any], loop: ServoLoop, holds: Callable[[_
     return low
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws angle and speed over time."""
     upper, lower = figure.subplots(2, 1, sharex=True)
     for panel, name, column, label in (
         (upper, "position", "phi", "angle [rad]"),
         (lower, "speed", "omega", "speed [rad/s]"),
     ):
-        panel.plot(result["time"], result[name], label="simulated")
-        if reference is not None and {"t", column} <= reference.keys():
-            panel.plot(reference["t"], reference[column], "--", label="reference")
+        panel.plot(result["time"], result[name], label="simulated", linewidth=0.9)
+        if draw_reference(panel, reference, "t", column):
             panel.legend()
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
-    upper.set_title(result["regime"])
+    figure.suptitle(
+        f"servo drive with dry friction: {parameters['input']} of {parameters['rate']:g} rad/s, {result['regime']}"
+    )
     lower.set_xlabel("time [s]")

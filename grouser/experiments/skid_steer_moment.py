@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
 from grouser.studies.tracks.shear import DIRECTIONS
@@ -50,6 +51,12 @@ _UNITS = {
     "belt_speed_outer": "m/rad",
     "speed_ratio": "-",
     "centre_shift": "m",
+}
+REFERENCE = {
+    "radius_m": "radius",
+    "lateral_moment_Nm": "lateral_moment",
+    "belt_force_N": "belt_force_outer",
+    "centre_shift_m": "centre_shift",
 }
 
 
@@ -105,9 +112,7 @@ def _turns(parameters: Mapping[str, Any]) -> list[Turn]:
     return list(steady_turns(vehicle, [0.0] if parameters["mode"] == "pivot" else parameters["radius"]))
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws lateral moment, belt forces, belt speeds and shift over the radius, beside Coulomb friction.
 
     A single turn is drawn in plan view, with the shear under the tracks.
@@ -149,9 +154,7 @@ def _draw_plan(parameters: Mapping[str, Any], panel: Any) -> None:
     panel.legend(fontsize="small", loc="center")
 
 
-def _draw_curves(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def _draw_curves(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     radius = np.asarray(result["radius"])
     coulomb = run(**{**parameters, "law": "coulomb"})
     bound = 0.25 * parameters["friction"] * parameters["weight"] * parameters["contact_length"]
@@ -168,10 +171,8 @@ def _draw_curves(
         speed.plot(radius, np.asarray(result[f"belt_speed_{side}"]) - track, "o-", label=f"{label}, {side}")
         speed.plot(radius, np.asarray(coulomb[f"belt_speed_{side}"]) - track, ":", marker=".", label=f"Coulomb, {side}")
     shift.plot(radius, result["centre_shift"], "o-", label=label)
-    if reference is not None and "radius_m" in reference:
-        for panel, theirs in ((moment, "lateral_moment_Nm"), (force, "belt_force_N"), (shift, "centre_shift_m")):
-            if theirs in reference:
-                panel.plot(reference["radius_m"], reference[theirs], "k+", markersize=12, label="reference")
+    for panel, theirs in ((moment, "lateral_moment_Nm"), (force, "belt_force_N"), (shift, "centre_shift_m")):
+        draw_reference(panel, reference, "radius_m", theirs)
     for panel, title in (
         (moment, "lateral moment [N m]"),
         (force, "belt force [N]"),
@@ -180,6 +181,8 @@ def _draw_curves(
     ):
         if radius.min() > 0.0 and radius.max() > 5.0 * radius.min():
             panel.set_xscale("log")
+            panel.set_xticks(radius, [f"{value:g}" for value in radius])
+            panel.minorticks_off()
         panel.set_ylabel(title)
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import DEFORMABLE, WHEEL
 from grouser.experiments.testbed import GRAVITY, make_testbed
@@ -72,6 +73,7 @@ _TICK = 0.01
 _MOVING = 0.1
 # Mass of the carriage, small beside the load: the rail carries its weight, but the wheel pulls it.
 _CARRIAGE_MASS = 1e-3
+REFERENCE = {"slope_deg": "slope_deg", "slip": "slip"}
 
 
 def run(**parameters: Any) -> Result:
@@ -177,9 +179,7 @@ def _way(simulation: Simulation, slope: float) -> float:
     return float(position[0] * math.cos(slope) + position[2] * math.sin(slope))
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws slip over slope, a curve for each soil; crosses mark machines that do not move.
 
     Args:
@@ -194,8 +194,7 @@ def plot(
         (line,) = panel.plot(slopes, slips, "o-", label=name)
         stuck = ~np.array(moves)
         panel.plot(slopes[stuck], np.array(slips)[stuck], "x", color=line.get_color(), markersize=12)
-    if reference is not None and "slope_deg" in reference and "slip" in reference:
-        panel.plot(reference["slope_deg"], reference["slip"], "--", label="reference")
+    draw_reference(panel, reference, "slope_deg", "slip")
     panel.set_xlabel("slope [deg]")
     panel.set_ylabel("slip ratio [-]")
     panel.grid(alpha=0.3)

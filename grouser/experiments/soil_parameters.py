@@ -6,10 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, ReferenceTable, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import SLIP_SINKAGE, Soil
 from grouser.physics.description.soils.checks import check_soil
+
+# Columns of reference curves over slip, and the results that they are.
+SLIP_CURVES = {
+    "slip": "slip",
+    "torque_Nm": "torque",
+    "R_N": "resistance",
+    "DP_N": "drawbar_pull",
+    "sinkage_m": "sinkage",
+    "z0_m": "sinkage",
+    "W_N": "load",
+}
 
 
 def slips(default: list[float], least: float, greatest: float, valid: str) -> Parameter:
@@ -148,7 +160,7 @@ def draw_over_slip(
     parameters: Mapping[str, Any],
     result: Result,
     figure: Any,
-    reference: Mapping[str, np.ndarray] | None,
+    reference: Reference,
 ) -> None:
     """Draws torque, resistance, drawbar pull and sinkage over slip.
 
@@ -159,9 +171,8 @@ def draw_over_slip(
         reference: columns slip, torque_Nm, R_N, DP_N, and sinkage_m or z0_m of a reference curve, where present; of
             those with a column W_N, the lines of our load.
     """
-    label, lines = parameters.get("model", "stress integrals"), slice(None)
-    if reference is not None and "W_N" in reference:
-        lines = np.isclose(reference["W_N"], parameters["load"])
+    label = parameters.get("model", "stress integrals")
+    ours = tuple(_lines_of_load(table, parameters["load"]) for table in reference)
     for panel, name, columns, axis in zip(
         figure.subplots(2, 2, sharex=True).flat,
         ("torque", "resistance", "drawbar_pull", "sinkage"),
@@ -171,11 +182,10 @@ def draw_over_slip(
     ):
         panel.plot(result["slip"], result[name], "o-", label=label)
         for theirs in columns:
-            if reference is not None and theirs in reference and "slip" in reference:
-                panel.plot(reference["slip"][lines], reference[theirs][lines], "--", label="reference")
-        # With zero in the range, so that changes are to scale.
+            draw_reference(panel, ours, "slip", theirs)
+        # With zero in the range, so that changes are to scale, and room for the markers.
         low, high = panel.get_ylim()
-        panel.set_ylim(min(low, 0.0), max(high, 0.0))
+        panel.set_ylim(min(1.05 * low, 0.0), max(1.05 * high, 0.0))
         panel.set_xlabel("slip ratio [-]")
         panel.set_ylabel(axis)
         panel.grid(alpha=0.3)
@@ -183,4 +193,15 @@ def draw_over_slip(
     figure.suptitle(
         f"wheel on soil: {parameters['load']:g} N, radius {1e3 * parameters['wheel_radius']:g} mm, "
         f"width {1e3 * parameters['wheel_width']:g} mm"
+    )
+
+
+def _lines_of_load(table: ReferenceTable, load: float) -> ReferenceTable:
+    """A table without the lines of other loads, where it has a column W_N."""
+    if "W_N" not in table.columns:
+        return table
+    lines = np.isclose(table.columns["W_N"], load)
+    return ReferenceTable(
+        {name: values[lines] for name, values in table.columns.items()},
+        {name: values[lines] for name, values in table.tolerance.items()},
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import thinning
 from grouser.studies.attitude.spherical import simulate_pendulum
@@ -29,6 +30,7 @@ _UNITS = {
     "max_vertical_momentum_error": "m2/s",
     "max_constraint_error": "-",
 }
+REFERENCE = {"t": "time", "x": "position[0]", "y": "position[1]", "z": "position[2]"}
 
 
 def run(**parameters: Any) -> Result:
@@ -54,9 +56,7 @@ def run(**parameters: Any) -> Result:
     return Result({name: getattr(motion, name) for name in _UNITS}, _UNITS)
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the path from above, the height and the energy's error over time.
 
     The reference's columns are t, x, y, z.
@@ -65,9 +65,8 @@ def plot(
     time, position = np.asarray(result["time"]), np.asarray(result["position"])
     above.plot(position[:, 0], position[:, 1], linewidth=0.8)
     height.plot(time, position[:, 2], label="z")
-    if reference is not None and {"t", "x", "y", "z"} <= set(reference):
-        above.plot(reference["x"], reference["y"], "--", linewidth=0.8)
-        height.plot(reference["t"], reference["z"], "--", label="reference")
+    draw_reference(above, reference, "x", "y")
+    if draw_reference(height, reference, "t", "z"):
         height.legend()
     above.set_aspect("equal")
     above.set_xlabel("x [m]")

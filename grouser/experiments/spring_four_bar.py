@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.compliance.rigid_elements import split_flexible_links
@@ -71,6 +72,11 @@ _UNITS = {
     "sweep_max_gap": "m",
     "sweep_max_reaction": "N",
     "sweep_reaction_error": "N",
+}
+REFERENCE = {
+    "t": "time",
+    **{f"C{axis}": f"point_c[{k}]" for k, axis in enumerate("xyz")},
+    **{f"F{axis}_on_rocker": f"reaction[{k}]" for k, axis in enumerate("xyz")},
 }
 
 
@@ -198,9 +204,7 @@ def _compare(rigid: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[st
     return dict(zip(names, np.array(rows).T, strict=True))
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws the coordinates of C and the components of the reaction over time, and what a sweep gives over stiffness.
 
     Args:
@@ -217,10 +221,8 @@ def plot(
             (axes[component, 1], "reaction", f"reaction along {letter} [N]", f"F{letter}_on_rocker"),
         ):
             panel.plot(result["time"], np.asarray(result[name])[:, component], label="simulation")
-            if reference is not None and theirs in reference and "t" in reference:
-                panel.plot(reference["t"], reference[theirs], "--", label="reference")
-                if component == 0 and name == "point_c":
-                    panel.legend(fontsize="small")
+            if draw_reference(panel, reference, "t", theirs) and component == 0 and name == "point_c":
+                panel.legend(fontsize="small")
             panel.set_ylabel(label)
             panel.grid(alpha=0.3)
     for panel in axes[2]:

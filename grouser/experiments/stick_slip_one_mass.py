@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, zoom
 from grouser.experiments.protocol import Result
 from grouser.experiments.relaxation import (
     REST_SPEED,
@@ -29,6 +30,7 @@ from grouser.studies.friction.system import DryFriction, FrictionSystem
 DESCRIPTION = "a mass on a spring sticks and slips (Mikhailova, 2004)"
 
 PARAMETERS = common_parameters(damping_ratio=0.0, kinetic_friction=5.0, load_frequency=0.02, step=0.005, duration=400.0)
+REFERENCE = {"tau": "time", "q": "position", "qdot": "velocity", "Q": "friction"}
 
 
 def run(**parameters: Any) -> Result:
@@ -81,9 +83,7 @@ def _stops_per_half_period(motion: StickSlipMotion, parameters: Mapping[str, Any
     return float(((stops >= first * half) & (stops < whole * half)).sum() / (whole - first))
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws displacement, speed and friction over time, and the speed over the force of the spring that is left.
 
     Args:
@@ -104,12 +104,17 @@ def plot(
         panel.set_ylabel(label)
     load, frequency, phase = parameters["load"], parameters["load_frequency"], axes[1, 1]
     phase.plot(load_at(load, frequency, np.asarray(result["time"])) - result["position"], result["velocity"])
-    if reference is not None and {"tau", "q", "qdot"} <= set(reference):
-        phase.plot(load_at(load, frequency, reference["tau"]) - reference["q"], reference["qdot"], "--")
+    for table in reference:
+        if {"tau", "q", "qdot"} <= set(table.columns):
+            pull = load_at(load, frequency, table.columns["tau"]) - table.columns["q"]
+            phase.plot(pull, table.columns["qdot"], "--", color="black", linewidth=0.9)
     phase.set_xlabel("pull P - q")
     phase.set_ylabel("speed q'")
     phase.grid(alpha=0.3)
     axes[0, 0].legend(fontsize="small")
+    if result["period"] is not None:
+        for panel in (axes[0, 1], axes[1, 0]):
+            zoom(panel, result["time"][-1] - 4.0 * result["period"], result["time"][-1])
     figure.suptitle(
         f"one mass, {load}: ζ = {parameters['damping_ratio']:g}, R = {parameters['kinetic_friction']:g}, "
         f"f₁ = {parameters['static_excess']:g}: {result['regime']}"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from grouser.experiments.drawing import Reference, zoom
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.relaxation import (
     REST_SPEED,
@@ -30,6 +31,11 @@ PARAMETERS = {
     "coupling": positive(1.0, "-", "al, spring between the masses, by that of the first"),
     "mass_ratio": positive(1.0, "-", "mu, second mass by the first"),
     **common_parameters(damping_ratio=0.06, kinetic_friction=15.0, load_frequency=0.01, step=0.002, duration=500.0),
+}
+REFERENCE = {
+    "tau": "time",
+    **{f"q{k + 1}": f"positions[{k}]" for k in range(2)},
+    **{f"v{k + 1}": f"velocities[{k}]" for k in range(2)},
 }
 
 
@@ -81,9 +87,7 @@ def _make_system(parameters: Mapping[str, Any]) -> tuple[FrictionSystem, np.ndar
     return FrictionSystem(matrix, np.eye(4)[:, [1 + parameters["load_on"]]], mass, frictions), stiffness
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws displacement and speed of both masses over time.
 
     Args:
@@ -102,6 +106,9 @@ def plot(
             panel.set_xlabel("time τ")
             panel.set_ylabel(label)
     axes[0, 0].legend(fontsize="small")
+    if result["period"] is not None:
+        for panel in axes[1]:
+            zoom(panel, result["time"][-1] - 2.0 * result["period"], result["time"][-1])
     figure.suptitle(
         f"two masses, {parameters['load']} on {parameters['load_on']}: ζ = {parameters['damping_ratio']:g}, "
         f"R = {parameters['kinetic_friction']:g}, f₁ = {parameters['static_excess']:g}: {result['regime']}"

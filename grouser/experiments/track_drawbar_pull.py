@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import TRACK_SOIL, read_track_soil, slips
 from grouser.physics.base.errors import ParameterError
@@ -38,6 +39,13 @@ PARAMETERS = {
 }
 
 _UNITS = {"slip": "-", "thrust": "N", "resistance": "N", "drawbar_pull": "N", "sinkage": "m"}
+REFERENCE = {
+    "slip": "slip",
+    "thrust_N": "thrust",
+    "R_N": "resistance",
+    "DP_N": "drawbar_pull",
+    "sinkage_m": "sinkage",
+}
 
 
 def run(**parameters: Any) -> Result:
@@ -87,9 +95,7 @@ def _soil(parameters: Mapping[str, Any]) -> Soil:
     return soil
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws thrust, resistance, drawbar pull and sinkage over slip, beside the closed form of uniform pressure.
 
     Args:
@@ -110,8 +116,7 @@ def plot(
     ):
         panel.plot(curve, [getattr(pull, name) for pull in pulls], ":", color="grey", label="closed form, uniform")
         panel.plot(result["slip"], result[name], "o", label=f"shoes, {parameters['pressure']}")
-        if reference is not None and theirs in reference and "slip" in reference:
-            panel.plot(reference["slip"], reference[theirs], "--", label="reference")
+        draw_reference(panel, reference, "slip", theirs)
         # With zero in the range, so that changes are to scale.
         low, high = panel.get_ylim()
         panel.set_ylim(min(low, 0.0), 1.1 * max(high, 0.0))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import TRACK_SOIL, read_track_soil
 from grouser.experiments.tracked_vehicle import EVEN, GRAVITY, STEP, THICKNESS, VEHICLE
@@ -44,6 +45,7 @@ _SETTING_DOWN, _COMMANDS = 2.0, 200
 _READINGS = 200
 # A track that sinks by more than this share of its radius is not carried.
 _SUNK = 0.95
+REFERENCE = {"pass": "pass", "sinkage_m": "sinkage", "R_N": "resistance", "thrust_N": "thrust"}
 
 
 def run(**parameters: Any) -> Result:
@@ -133,9 +135,7 @@ def _closed_form(parameters: Mapping[str, Any]) -> Pull:
     return closed_form(row, read_track_soil(parameters), parameters["slip"])
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws sinkage, resistance and thrust over the passes, beside the closed forms.
 
     Args:
@@ -154,8 +154,7 @@ def plot(
     for panel, (name, theirs, label, expected) in zip(figure.subplots(3, 1, sharex=True), curves, strict=True):
         panel.plot(number, expected, ":", color="grey", marker="+", label="closed form, uniform pressure")
         panel.plot(number, result[name], "o-", label="track")
-        if reference is not None and theirs in reference and "pass" in reference:
-            panel.plot(reference["pass"], reference[theirs], "--", label="reference")
+        draw_reference(panel, reference, "pass", theirs)
         low, high = panel.get_ylim()
         panel.set_ylim(min(low, 0.0), 1.1 * max(high, 0.0))
         panel.set_ylabel(label)

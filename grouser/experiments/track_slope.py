@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_parameters import TRACK_SOIL, read_track_soil
 from grouser.experiments.tracked_vehicle import STEP, VEHICLE, drive, make_tracked_vehicle
@@ -53,6 +54,7 @@ _SETTLING, _MEASURING = 3.0, 1.0
 _LEAST_SLIP = 1e-9
 # Time in which the belts come to their speed [s].
 _START = 2.0
+REFERENCE = {"slope_deg": "slope_deg", "slip": "slip"}
 
 
 def run(**parameters: Any) -> Result:
@@ -157,9 +159,7 @@ def _limit_slope(parameters: Mapping[str, Any]) -> float:
     return math.atan(grip) + math.asin(min(cohesive / weight / math.hypot(1.0, grip), 1.0))
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws slip and creep over slope, beside the closed forms.
 
     Args:
@@ -174,12 +174,12 @@ def plot(
     expected = [closed_slip(parameters, math.radians(slope)) for slope in curve]
     climb.plot(curve, expected, ":", color="grey", label="closed form, uniform pressure")
     climb.plot(slopes, result["slip"], "o", label="vehicle")
-    if reference is not None and "slope_deg" in reference and "slip" in reference:
-        climb.plot(reference["slope_deg"], reference["slip"], "--", label="reference")
+    draw_reference(climb, reference, "slope_deg", "slip")
     climb.set_ylabel("slip on the way up [-]")
     creep.plot(slopes, np.abs(result["creep_speed"]), "o", label="vehicle, tracks locked")
     creep.axhline(_CREEP, color="grey", linestyle=":", label="holds below")
     creep.set_yscale("symlog", linthresh=1e-8)
+    creep.set_ylim(bottom=0.0)
     creep.set_ylabel("creep speed [m/s]")
     creep.set_xlabel("slope [deg]")
     for panel in (climb, creep):

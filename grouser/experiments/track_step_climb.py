@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.tracked_vehicle import STEP, VEHICLE, drive, make_tracked_vehicle, standing
 from grouser.physics.description.data.pose import Pose
@@ -47,6 +48,7 @@ _STOPPED, _OVER = 0.02, 0.25
 _HEIGHT, _LEVEL = 0.2, 0.98
 # Cosine of the tilt beyond which it falls over backwards.
 _OVERTURNED = 0.1
+REFERENCE = {"friction": "step_friction", "limit_height_m": "limit_height"}
 
 
 def run(**parameters: Any) -> Result:
@@ -118,9 +120,7 @@ def _before_step(parameters: Mapping[str, Any], height: float, face: float) -> S
     return make_tracked_vehicle(parameters, world, friction=greatest, stiffness=_STIFFNESS, shear=_SHEAR)
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws which steps are climbed beside the limit height, and the friction that the statics need over the pitch.
 
     Args:
@@ -138,8 +138,7 @@ def plot(
     panel.plot(own[climbed], heights[climbed], "o", label="climbed")
     panel.plot(own[~climbed], heights[~climbed], "x", label="not climbed")
     panel.axhline(result["limit_height"], linestyle="-.", label="limit by the statics")
-    if reference is not None and "friction" in reference and "limit_height_m" in reference:
-        panel.plot(reference["friction"], reference["limit_height_m"], "--", label="reference")
+    draw_reference(panel, reference, "friction", "limit_height_m")
     panel.set_xlabel("friction, the smaller [-]")
     panel.set_ylabel("height of the step [m]")
     for height in heights:

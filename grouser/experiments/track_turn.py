@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grouser import experiments
+from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.tracked_vehicle import STEP, VEHICLE, drive, make_tracked_vehicle
 from grouser.physics.description.data.world import Ground, World
@@ -45,6 +46,7 @@ _STIFFNESS = 1e9
 _SETTLING, _MEASURING, _READINGS = 3.0, 1.5, 400
 # The vehicle stands for so long [s].
 _STANDING = 0.3
+REFERENCE = {"radius_m": "balance_radius", "belt_force_N": "belt_force_outer", "centre_shift_m": "centre_shift"}
 
 
 def run(**parameters: Any) -> Result:
@@ -110,9 +112,7 @@ def _turn(parameters: Mapping[str, Any], radius: float, inner: float, outer: flo
     }
 
 
-def plot(
-    parameters: Mapping[str, Any], result: Result, figure: Any, reference: Mapping[str, np.ndarray] | None
-) -> None:
+def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws belt forces, the shift, and the driven radius over the radius of the balance, with the balance as curves.
 
     Args:
@@ -131,10 +131,8 @@ def plot(
     shift.plot(radii, curve["centre_shift"], "-", color="grey", label="balance")
     shift.plot(asked, result["centre_shift"], "o", label="vehicle")
     radius.plot(asked, 100.0 * (np.array(result["radius"]) / asked - 1.0), "o", label="vehicle")
-    if reference is not None and "radius_m" in reference:
-        for panel, theirs in ((force, "belt_force_N"), (shift, "centre_shift_m")):
-            if theirs in reference:
-                panel.plot(reference["radius_m"], reference[theirs], "k+", markersize=12, label="reference")
+    for panel, theirs in ((force, "belt_force_N"), (shift, "centre_shift_m")):
+        draw_reference(panel, reference, "radius_m", theirs)
     titles = ("belt force [N]", "shift s₀ [m]", "driven radius beyond that of the balance [%]")
     for panel, title in zip((force, shift, radius), titles, strict=True):
         panel.set_xscale("log")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_parameters import DEFORMABLE, SOIL, WHEEL, read_soil, slips
+from grouser.experiments.soil_parameters import DEFORMABLE, SLIP_CURVES, SOIL, WHEEL, read_soil, slips
 from grouser.experiments.soil_parameters import draw_over_slip as plot
 from grouser.experiments.testbed import MEAN_CELLS, make_testbed, mean_state, settle, travel_speed
 from grouser.physics.description.data.soil import LEVELS, Soil
@@ -64,6 +64,7 @@ _UNITS = {
     "compute_time": "s",
     "simulated_time": "s",
 }
+REFERENCE = SLIP_CURVES
 
 
 def run(**parameters: Any) -> Result:

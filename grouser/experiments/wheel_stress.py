@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_parameters import SOIL, WHEEL, read_soil, slips
+from grouser.experiments.soil_parameters import SLIP_CURVES, SOIL, WHEEL, read_soil, slips
 from grouser.experiments.soil_parameters import draw_over_slip as plot
 from grouser.physics.soil.equilibrium import wheel_on_soil
 
@@ -46,6 +46,7 @@ _UNITS = {
     "peak_pressure": "Pa",
     "peak_shear": "Pa",
 }
+REFERENCE = SLIP_CURVES
 
 
 def run(**parameters: Any) -> Result:

@@ -60,6 +60,8 @@ class PhysicsLoop:
         start_active: whether it may step and hand out samples before `set_active`.
         lockstep: waits for controllers; None: no waiting.
         recorder: records all events of the simulation; None: no recording.
+        published: waits until what was handed out is published. The pace begins after that of the first samples, which
+            takes longest and shares the interpreter with the physics.
 
     Attributes:
         report: figures, updated a few times a second; a new object each time, so that any thread may read it.
@@ -79,6 +81,7 @@ class PhysicsLoop:
         start_active: bool = True,
         lockstep: Lockstep | None = None,
         recorder: Recorder | None = None,
+        published: Callable[[], None] = lambda: None,
     ) -> None:
         self.report = LoopReport(active=start_active, paused=start_paused)
         self._simulation = simulation
@@ -92,6 +95,7 @@ class PhysicsLoop:
         self._fail = fail
         self._lockstep = lockstep or Lockstep((), 1, 0.0, mailbox, warn)
         self._recorder = recorder
+        self._published = published
         self._meter = LoopMeter(simulation.step_size)
         self._paused = start_paused
         self._active = start_active
@@ -421,6 +425,7 @@ class PhysicsLoop:
     def _begin(self) -> None:
         """Starts pacing and hands out a sample of every stream."""
         self._arrive(self._schedule.names)
+        self._published()
         self._pacer.restart(self.step)
         self._meter.restart()
         self._lockstep.resume()

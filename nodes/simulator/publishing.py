@@ -19,6 +19,7 @@ from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.runtime.sampling import Moment
 
 _QUEUE_LENGTH = 64
+_PATIENCE = 1.0  # [s]
 
 
 class PublishingThread:
@@ -38,7 +39,7 @@ class PublishingThread:
         fail: Callable[[BaseException], None],
         prepare: Callable[[], object] = lambda: None,
     ) -> None:
-        self._queue: queue.Queue[Moment | None] = queue.Queue(_QUEUE_LENGTH)
+        self._queue: queue.Queue[Moment | threading.Event | None] = queue.Queue(_QUEUE_LENGTH)
         self._thread = threading.Thread(target=self._run, name="publishing")
         self._fail = fail
         self._prepare = prepare
@@ -92,6 +93,13 @@ class PublishingThread:
             return False
         return True
 
+    def wait_until_published(self) -> None:
+        """Waits until what is in the queue has been published, for no longer than `_PATIENCE`."""
+        reached = threading.Event()
+        with contextlib.suppress(queue.Full):
+            self._queue.put(reached, timeout=_PATIENCE)
+            reached.wait(0.0 if self._ended.is_set() else _PATIENCE)
+
     def publish(self, moment: Moment) -> None:
         """Publishes the samples of one step."""
         if moment.clock:
@@ -108,7 +116,10 @@ class PublishingThread:
         try:
             self._prepare()
             while (moment := self._queue.get()) is not None:
-                self.publish(moment)
+                if isinstance(moment, threading.Event):
+                    moment.set()
+                else:
+                    self.publish(moment)
         except BaseException as error:
             self._fail(error)
             raise

@@ -436,6 +436,7 @@ class Session:
             parameters.start_paused,
             lockstep=self._lockstep,
             recorder=self.recorder,
+            published=self._publishing.wait_until_published,
         )
 
     def _stop_all(self) -> None:

@@ -10,10 +10,12 @@ import math
 import matplotlib.figure
 import numpy as np
 import pytest
+from shipped import reference_curve, reference_values
 
 import grouser
 from grouser import ParameterError, experiments
 from grouser.experiments import spring_four_bar
+from grouser.experiments.drawing import ReferenceTable
 from grouser.physics.description.data.world import World
 from grouser.resources import share_path
 
@@ -24,10 +26,9 @@ DAMPED_MASS = 0.05
 
 
 @pytest.fixture(scope="module")
-def reference(request):
+def reference():
     """Times, points C, reactions, crank angles and speeds of the rigid variant with the constraint."""
-    path = request.path.parent.parent / "data" / "reference" / "four_bar_rigid_constraint.csv"
-    return np.genfromtxt(path, delimiter=",", names=True)
+    return reference_curve("four_bar_rigid_constraint.csv")
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def test_damped_spring_joint_has_the_reference_reaction(stiffness, reference):
 
 def test_natural_frequencies_of_the_flexible_four_bar():
     result = experiments.run("spring_four_bar", variant="flexible", duration=1e-3)
-    expected = [70.002, 137.561, 255.633, 261.855, 503.893]
+    expected = list(reference_values("spring_four_bar", "flexible").values())
     assert result["natural_frequencies"][:5] == pytest.approx(expected, rel=1e-3)
 
 
@@ -197,14 +198,14 @@ def test_torque_impulse_is_that_of_the_ramp(torque_time):
 def test_four_bar_plot_has_the_published_axes(constraint, reference):
     columns = {name: reference[name] for name in reference.dtype.names}
     figure = matplotlib.figure.Figure()
-    spring_four_bar.plot(DEFAULTS, constraint, figure, columns)
+    spring_four_bar.plot(DEFAULTS, constraint, figure, (ReferenceTable(columns),))
     assert [axes.get_ylabel() for axes in figure.axes] == [
         label for letter in "xyz" for label in (f"{letter} of C [m]", f"reaction along {letter} [N]")
     ]
     assert all(len(axes.lines) == 2 for axes in figure.axes)
     swept = experiments.run("spring_four_bar", sweep=[1e5, 1e6], duration=0.01, step=1e-3)
     figure = matplotlib.figure.Figure()
-    spring_four_bar.plot({**DEFAULTS, "sweep": [1e5, 1e6]}, swept, figure, None)
+    spring_four_bar.plot({**DEFAULTS, "sweep": [1e5, 1e6]}, swept, figure, ())
     assert [axes.get_xscale() for axes in figure.axes[6:]] == ["log", "log"]
 
 

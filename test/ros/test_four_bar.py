@@ -5,8 +5,6 @@ step, and a program can give each step the mean of the case's torque, as the exp
 is ten steps, and the demonstration program gives each tick its mean.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
@@ -22,6 +20,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy
 from grouser.physics.description.urdf.placement import link_poses
 from grouser.program import load_program
+from grouser.resources import share_path
 
 # A queue as deep as a run has messages: one of five could lose some.
 EVERY_REACTION = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -32,7 +31,7 @@ POINT, FORCE = ("Cx", "Cy", "Cz"), ("Fx_on_rocker", "Fy_on_rocker", "Fz_on_rocke
 @pytest.fixture(scope="module")
 def reference():
     """Times, points C, reactions, crank angles and speeds of an independent solution of the constraint."""
-    path = Path(__file__).parents[1] / "data" / "reference" / "four_bar_rigid_constraint.csv"
+    path = share_path("config", "references", "four_bar_rigid_constraint.csv")
     return np.genfromtxt(path, delimiter=",", names=True)
 
 

@@ -84,7 +84,7 @@ def test_wrong_usage_exits_with_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)
     assert ended.value.code == 2
-    assert "usage: grouser" in capsys.readouterr().err
+    assert "--help' describes all" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grouser import cli, experiments
-from grouser.experiments import command_line
+from grouser.experiments.drawing import draw_reference
 from grouser.experiments.protocol import Parameter, Result, as_json, complete_parameters
 from grouser.experiments.schedule import read_schedule, schedule_value
 from grouser.physics.base.errors import ParameterError
+from grouser.references.reader import read_columns
 
 
 def fall(height, gravity, samples, drag, body, command):
@@ -28,8 +29,7 @@ def fall(height, gravity, samples, drag, body, command):
 def draw(parameters, result, figure, reference):
     axes = figure.add_subplot()
     axes.plot(result["time"], result["time"])
-    if reference is not None:
-        axes.plot(reference["t"], reference["x"])
+    draw_reference(axes, reference, "t", "x")
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def experiment(monkeypatch):
         "body": Parameter("stone", "-", "what falls", choices=("stone", "feather")),
         "command": Parameter([[0, 0]], "-", "a schedule", convert=read_schedule),
     }
+    module.REFERENCE = {"t": "time", "x": "time"}
     module.run, module.plot = fall, draw
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(experiments, "NAMES", ("stone",))
@@ -168,7 +169,7 @@ def test_invalid_reference_files_are_refused(tmp_path, text):
     path = tmp_path / "reference.csv"
     path.write_text(text)
     with pytest.raises(ParameterError, match="CSV"):
-        command_line.read_reference(path)
+        read_columns(path)
 
 
 def test_schedule_is_linear_between_its_pairs():

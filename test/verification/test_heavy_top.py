@@ -7,15 +7,12 @@ import pytest
 from scipy.integrate import quad
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
+from shipped import reference_curve, reference_rows, reference_values
 
 from grouser import ParameterError, RigidBody, cli, experiments, simulate_body
+from grouser.resources import share_path
 
-EXACT = {
-    1: (-0.79405272725878, -0.418073279110569, 0.441242563253625),
-    5: (0.133212037834691, -0.877377678321747, 0.460937048368505),
-    10: (0.344045349379890, -0.863117906388316, 0.369675908387224),
-    50: (0.599913716505783, 0.740219713342343, 0.303608808712130),
-}
+EXACT = reference_rows("heavy_top", "runge_kutta")
 
 
 def nutation(mass=1.0, length=0.04, inertia=(0.002, 0.002, 0.0008), gravity=9.8, polar_angle_deg=60.0, spin=100.0):
@@ -77,7 +74,7 @@ def test_heavy_top_nutation_period_and_precession(parameters):
     assert found == pytest.approx(cycles * precession, rel=1e-5)
 
 
-def test_heavy_top_axis_agrees_with_the_converged_reference(request):
+def test_heavy_top_axis_agrees_with_the_converged_reference():
     """By the fourth-order method to 50 s; by the variational ones with two steps together to 5 s."""
     coarse, fine = (top(method="rk4", step=step, duration=50.0) for step in (2e-4, 1e-4))
     for when, exact in EXACT.items():
@@ -85,9 +82,7 @@ def test_heavy_top_axis_agrees_with_the_converged_reference(request):
         # what the order makes of the difference, and half of that
         assert points[1] == pytest.approx(exact, abs=1.5 * np.abs(points[1] - points[0]).max() / 15.0)
         assert points[1] == pytest.approx(exact, abs=1e-6)
-    table = np.genfromtxt(
-        request.path.parent.parent / "data" / "reference" / "heavy_top_top.csv", delimiter=",", names=True
-    )
+    table = reference_curve("heavy_top_top.csv")
     # single points follow the curve
     exact = np.column_stack([table[name] for name in ("Ax", "Ay", "Az")])[table["t"] < 5.005]
     for method in ("lie_group_variational", "quaternion_variational"):
@@ -101,11 +96,12 @@ def test_heavy_top_axis_agrees_with_the_converged_reference(request):
 
 
 @pytest.mark.parametrize(
-    ("step", "period", "share", "energy"),
-    [(0.01, 0.14028, -0.183, 1.5e-2), (0.005, 0.16733, -0.0249, 2.6e-3), (0.001, 0.171437, -0.00092, 1.0e-4)],
+    ("step", "case", "share"),
+    [(0.01, "quaternion_10_ms", -0.183), (0.005, "quaternion_5_ms", -0.0249), (0.001, "quaternion_1_ms", -0.00092)],
 )
-def test_heavy_top_by_the_quaternion_integrator(step, period, share, energy):
+def test_heavy_top_by_the_quaternion_integrator(step, case, share):
     """To the digits of its published figures."""
+    period, energy = (reference_values("heavy_top", case)[name] for name in ("nutation_period", "max_energy_error"))
     result = top(method="quaternion_variational", step=step)
     assert result["nutation_period"] == pytest.approx(period, rel=3.6e-5)
     assert result["nutation_period"] / nutation()[0] - 1.0 == pytest.approx(share, rel=0.005)
@@ -192,8 +188,8 @@ def test_bad_parameters_are_refused(name, parameters):
     assert caught.value.name == name
 
 
-def test_heavy_top_plot(request, tmp_path):
-    reference = request.path.parent.parent / "data" / "reference" / "heavy_top_top.csv"
+def test_heavy_top_plot(tmp_path):
+    reference = share_path("config", "references", "heavy_top_top.csv")
     plot = tmp_path / "out.png"
     arguments = ["--set", "duration=2", "--plot", str(plot), "--reference", str(reference)]
     assert cli.main(["reproduce", "heavy_top", *arguments]) == 0

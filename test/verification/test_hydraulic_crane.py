@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from shipped import reference_curve
 
 from grouser import ParameterError, experiments
 
@@ -93,9 +94,8 @@ def reference(payload, command, times):
 
 
 @pytest.fixture(scope="module")
-def published(request):
-    path = request.path.parent.parent / "data" / "reference" / "hydraulic_crane.csv"
-    return np.genfromtxt(path, delimiter=",", names=True)
+def published():
+    return reference_curve("hydraulic_crane.csv")
 
 
 def test_crane_reference_equations_give_the_published_curve(published):

@@ -13,9 +13,11 @@ import benchmark_references as references
 import matplotlib.figure
 import numpy as np
 import pytest
+from shipped import reference_values
 
 from grouser import ParameterError, cli, experiments
 from grouser.experiments import mechanism
+from grouser.experiments.drawing import ReferenceTable
 
 NAMES = tuple(name for name in experiments.NAMES if name.startswith("benchmark_"))
 SHORT = {"benchmark_andrews": {"duration": 4e-4, "step": 2e-5}}
@@ -123,12 +125,7 @@ def test_four_bars_never_lose_energy_in_silence():
 # --- A03 ----------------------------------------------------------------------------------------------------------
 
 # Test Set for Initial Value Problem Solvers (Mazzia and Magherini, 2008), Andrews' squeezing mechanism, t = 0.03 s.
-ANDREWS_PUBLISHED = np.array(
-    [
-        *(15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948),
-        *(0.5244099658805304, 0.5347301163226948, 1.048080741042263),
-    ]
-)
+ANDREWS_PUBLISHED = np.array(list(reference_values("benchmark_andrews", "published").values()))
 
 
 def test_andrews_reference_is_the_published_one():
@@ -262,8 +259,9 @@ def test_benchmark_plot_shows_all_coordinates_and_the_energy(name):
     result = experiments.run(name, **parameters)
     first = result["sweep_coordinate"][0]
     figure = matplotlib.figure.Figure()
-    experiments.load(name).plot(parameters, result, figure, {"t": result["time"], first: result["coordinates"][:, 0]})
-    assert [axes.get_ylabel() for axes in figure.axes] == [*result["sweep_coordinate"], "change of energy [J]"]
+    curve = {"t": result["time"], first: result["coordinates"][:, 0]}
+    experiments.load(name).plot(parameters, result, figure, (ReferenceTable(curve),))
+    assert [axes.get_ylabel() for axes in figure.axes] == [*result["sweep_coordinate"], "change of\nenergy [J]"]
     assert [len(axes.lines) for axes in figure.axes] == [2] + [1] * (len(figure.axes) - 1)
 
 

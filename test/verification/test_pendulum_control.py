@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
+from shipped import reference_rows, reference_values
 
 from grouser import DivergenceError, ParameterError, experiments
-from grouser.experiments.command_line import read_reference
+from grouser.experiments.drawing import ReferenceTable
 from grouser.physics.base.spatial import matrix, quaternion_exponential, quaternion_product
+from grouser.references.reader import read_columns
+from grouser.resources import share_path
 from grouser.studies.attitude import tracking
 from grouser.studies.attitude.control import LAWS, TARGETS, Gains, control_torque
 from grouser.studies.attitude.pivoted_body import PivotedBody, angular_acceleration, gravity_direction
 from grouser.studies.attitude.rodrigues import rate_of
 
+LAW_FILES = ("energy", "sliding_mode")
 MOMENT = 30.0 * 9.81 * 0.5
 SLIDING = {
     "controller": "sliding_mode",
@@ -47,9 +51,8 @@ def sliding():
 
 
 @pytest.fixture(scope="module")
-def references(request):
-    folder = request.path.parents[1] / "data" / "reference"
-    return {law: read_reference(folder / f"pendulum_control_{law}.csv") for law in ("energy", "sliding_mode")}
+def references():
+    return {law: read_columns(share_path("config", "references", f"pendulum_control_{law}.csv")) for law in LAW_FILES}
 
 
 def columns(reference, letter):
@@ -58,15 +61,16 @@ def columns(reference, letter):
 
 def test_published_energy_law(published):
     # all to the digits that they are given with
-    assert at(published, "sigma", 50.0) == pytest.approx([0.98225755, 0.00871362, -0.00904678], abs=1.5e-8)
-    assert at(published, "sigma", 100.0) == pytest.approx([0.99891653, -0.00262337, -0.00076831], abs=1.5e-8)
+    expected = reference_values("pendulum_control", "energy")
+    for time, sigma in reference_rows("pendulum_control", "energy").items():
+        assert at(published, "sigma", time) == pytest.approx(sigma, abs=1.5e-8)
     assert at(published, "angular_velocity", 100.0) == pytest.approx([0.00642, -0.00578, 0.00023], abs=5e-6)
     step = published["time"][1]
-    assert published["settling_time_5_percent"] == pytest.approx(43.04, abs=0.005 + step)
-    assert published["settling_time_2_percent"] == pytest.approx(57.47, abs=0.005 + step)
+    assert published["settling_time_5_percent"] == pytest.approx(expected["settling_time_5_percent"], abs=0.005 + step)
+    assert published["settling_time_2_percent"] == pytest.approx(expected["settling_time_2_percent"], abs=0.005 + step)
     turning = np.abs(published["angular_velocity"]).max(axis=1)
     assert published["time"][np.flatnonzero(turning >= 0.05)[-1] + 1] == pytest.approx(73.30, abs=0.005 + step)
-    assert published["lyapunov"][0] == pytest.approx(63.911440, abs=5e-7)
+    assert published["lyapunov"][0] == pytest.approx(expected["lyapunov[0]"], abs=5e-7)
     assert np.diff(published["lyapunov"]).max() < 0.0
     assert np.linalg.norm(published["sigma"], axis=1).max() == pytest.approx(2.589, abs=5e-4)
     # The published peak of the torque is that of samples 0.1 s apart; between them it is higher.
@@ -93,9 +97,9 @@ def test_published_sliding_mode(sliding, references):
     expected = [math.log(1.0 + 5.0 * s) for s in (0.5, math.sin(0.5) - 0.4, 0.3)]
     assert expected == pytest.approx([1.252763, 0.334418, 0.916291], abs=5e-7)
     assert sliding["reaching_times"] == pytest.approx(expected, abs=1e-9)
-    assert at(sliding, "angle_to_target", 2.0) == pytest.approx(0.960482, abs=1e-6)
-    assert at(sliding, "angle_to_target", 5.0) == pytest.approx(0.0518582, abs=1e-7)
-    assert at(sliding, "angle_to_target", 10.0) == pytest.approx(3.495e-4, abs=5e-8)
+    angles = reference_rows("pendulum_control", "sliding_mode")
+    for time, digits in ((2.0, 1e-6), (5.0, 1e-7), (10.0, 5e-8)):
+        assert at(sliding, "angle_to_target", time) == pytest.approx(angles[time][0], abs=digits)
     far = np.flatnonzero(sliding["angle_to_target"] >= 0.01)
     assert sliding["time"][far[-1] + 1] == pytest.approx(6.65, abs=0.005 + sliding["time"][1])
     reference = references["sliding_mode"]
@@ -234,7 +238,7 @@ def test_pendulum_control_plot_has_the_reference_beside_every_curve(published, s
     result = published if law == "energy" else sliding
     parameters = {"controller": law, "target": "inverted"}
     figure = Figure()
-    experiments.load("pendulum_control").plot(parameters, result, figure, references[law])
+    experiments.load("pendulum_control").plot(parameters, result, figure, (ReferenceTable(references[law]),))
     dashed = [line for panel in figure.axes for line in panel.lines if line.get_linestyle() == "--"]
     assert len(dashed) == {"energy": 6, "sliding_mode": 4}[law]
 

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from shipped import reference_rows, reference_values
 
 from grouser import ParameterError, experiments
 from grouser.studies.servo.frequency_response import frequency_response, open_loop
@@ -30,12 +31,6 @@ LOOP = ServoLoop(
 # Variants of the thesis, and their figures, computed from its transfer function: gain at rest, crossover, phase margin,
 # phase crossover, gain margin, real part of the rightmost closed pole. Written with the digits that they are given.
 VARIANTS = {1: (111000.0, 6.25e-6), 2: (111000.0, 9.37e-6), 3: (111000.0, 0.0), 4: (37000.0, 0.0)}
-BODE = {
-    1: (300.7817, 1896.825, 53.49041, 4629.648, 8.394146, -152.3148),
-    2: (343.7996, 2282.988, 62.57706, 4627.576, 2.360611, -152.2845),
-    3: (240.5, 1523.977, 42.93952, 4633.794, 14.43984, -152.3755),
-    4: (80.16667, 610.0843, 44.32271, 4633.794, 23.98227, -131.3482),
-}
 FIGURES = (
     "dc_gain",
     "crossover_frequency",
@@ -44,18 +39,29 @@ FIGURES = (
     "gain_margin_db",
     "max_real_closed_loop_pole",
 )
-# Step of 0.1 rad and of 0.01 rad: angle at rest, 10 to 90 %, 5 % settling, angle after 20 and 50 ms.
-STEPS = {
-    (1, 0.1): (0.099668635, 13.24e-3, 48.42e-3, 0.06606124, 0.09569943),
-    (4, 0.1): (0.098767967, 12.91e-3, 47.59e-3, 0.06615914, 0.09533758),
-    (1, 0.01): (0.0099668635, None, 28.43e-3, None, None),
-    (4, 0.01): (0.0098767967, None, 28.70e-3, None, None),
-}
+BODE = {number: [reference_values("servo_bode", f"variant_{number}")[name] for name in FIGURES] for number in VARIANTS}
+
+
+def step_figures(number, amplitude):
+    """Angle at rest, 10 to 90 %, 5 % settling, angle after 20 and 50 ms; the small step has no more than settling."""
+    if amplitude == 0.01:
+        values = reference_values("servo_step", f"variant_{number}_small")
+        return values["steady_value"], None, values["settling_time_5_percent"], None, None
+    values, rows = (read("servo_step", f"variant_{number}") for read in (reference_values, reference_rows))
+    return (
+        *(values[name] for name in ("steady_value", "rise_time", "settling_time_5_percent")),
+        rows[0.02][0],
+        rows[0.05][0],
+    )
+
+
+STEPS = {(number, amplitude): step_figures(number, amplitude) for number in (1, 4) for amplitude in (0.1, 0.01)}
 # Event-driven, 15 N m and 15 %: rate, first slip, period, slip time, greatest speed; critical rate.
-RAMPS = {
-    1: (4e-4, 0.198458954, 0.07004911, 7.18897e-3, 0.0105082, 0.00056293973),
-    4: (2e-3, 0.149844894, 0.05709429, 7.43529e-3, 0.0264207, 0.0040829551),
-}
+RAMP_FIGURES = ("first_slip_time", "period", "slip_time", "max_speed", "critical_rate")
+RAMPS = {}
+for _number, _rate, _cases in ((1, 4e-4, ("variant_1", "variant_1_critical")), (4, 2e-3, ("variant_4",))):
+    _values = {name: value for case in _cases for name, value in reference_values("servo_stick_slip", case).items()}
+    RAMPS[_number] = (_rate, *(_values[name] for name in RAMP_FIGURES))
 
 
 def variant(number):

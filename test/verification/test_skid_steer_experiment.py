@@ -7,28 +7,17 @@ import numpy as np
 import pytest
 from scipy.integrate import dblquad
 from scipy.optimize import brentq
+from shipped import reference_rows
 
 from grouser import ParameterError, cli, experiments
 from grouser.studies.tracks import quadrature, shear, skid_steer
 
-# Radius: belt force of each side, lateral moment, outer and inner belt speed over that of the hull, shift. By
-# quadrature and root finding of another implementation, for 20 kN, 1.5 m, 0.25 m, 1.4 m, mu = 0.7, K = 0.05 m.
+# Radius: belt force of each side, lateral moment, outer and inner belt speed by yaw rate, shift, by another
+# implementation, for 20 kN, 1.5 m, 0.25 m, 1.4 m, mu = 0.7, K = 0.05 m.
+COLUMNS = ("belt_force_inner", "lateral_moment", "belt_speed_outer", "belt_speed_inner", "centre_shift")
 TURNS = {
-    "velocity": {
-        3.0: (2544.5, 3438.7, 1.28885, 0.72346, 0.0665),
-        10.0: (1305.3, 1747.6, 1.08383, 0.91818, 0.0960),
-        30.0: (526.7, 702.6, 1.02751, 0.97275, 0.1054),
-    },
-    "displacement": {
-        3.0: (1925.9, 2517.6, 1.27635, 0.74409, -0.2867),
-        10.0: (841.9, 1092.1, 1.08103, 0.92141, -0.2621),
-        30.0: (317.3, 410.6, 1.02672, 0.97357, -0.2541),
-    },
-    "state": {
-        3.0: (2064.6, 2765.4, 1.29343, 0.72773, -0.2022),
-        10.0: (873.1, 1147.5, 1.08303, 0.91947, -0.2348),
-        30.0: (321.8, 418.7, 1.02696, 0.97334, -0.2447),
-    },
+    direction: reference_rows("skid_steer_moment", direction, COLUMNS)
+    for direction in ("velocity", "displacement", "state")
 }
 LOCKED, PIVOT_SPEED, PIVOT_FORCE, PIVOT_MOMENT = 11449.0, 0.881, 3467.0, 4736.0
 # Other vehicles, of which no reference is known: long and narrow, short and wide.
@@ -62,8 +51,8 @@ def test_turns_agree_with_the_reference(direction):
     assert result["belt_force_inner"] == pytest.approx(force, rel=1e-4, abs=0.06)
     assert result["belt_force_outer"] == pytest.approx(force, rel=1e-4, abs=0.06)
     assert result["lateral_moment"] == pytest.approx(moment, rel=1e-4, abs=0.06)
-    assert np.array(result["belt_speed_outer"]) / radius == pytest.approx(outer, abs=6e-6)
-    assert np.array(result["belt_speed_inner"]) / radius == pytest.approx(inner, abs=6e-6)
+    assert np.array(result["belt_speed_outer"]) / radius == pytest.approx(outer / radius, abs=6e-6)
+    assert np.array(result["belt_speed_inner"]) / radius == pytest.approx(inner / radius, abs=6e-6)
     assert result["speed_ratio"] == pytest.approx(outer / inner, abs=2e-5)
     assert result["centre_shift"] == pytest.approx(shift, abs=6e-5)
 

@@ -4,27 +4,27 @@ import math
 
 import numpy as np
 import pytest
+from shipped import reference_rows
 
 from grouser import MachineError, ParameterError, experiments, load_machine, load_soil
+from grouser.experiments.drawing import ReferenceTable
 from grouser.experiments.testbed import travel_speed
 from grouser.resources import share_path
 
-# Cells of Zuo et al. (2009) in the limit of fine cells, error below 1e-8. Load, slip: sinkage, drawbar pull, torque,
-# thrust, resistance, entry and exit angle in degrees.
+# Cells in the limit of fine cells. Load, slip: sinkage, drawbar pull, torque, thrust, resistance, entry and exit angle
+# in degrees.
+NUMBERS = ("sinkage", "drawbar_pull", "torque", "thrust", "resistance")
+TRIED = {100: (0.05, 0.2, 0.5, 0.7), 200: (0.1, 0.3, 0.7)}
 CELLS = {
-    (100, 0.05): (0.0105887, 1.5258, 1.88506, 12.4657, 10.9399, 21.6572, -7.14548),
-    (100, 0.2): (0.010483, 17.8338, 4.31977, 28.5731, 10.7393, 21.5475, -7.15007),
-    (100, 0.5): (0.01033, 34.787, 6.84157, 45.222, 10.435, 21.3879, -7.17514),
-    (100, 0.7): (0.0102584, 40.4415, 7.67728, 50.7219, 10.2805, 21.3127, -7.20029),
-    (200, 0.1): (0.0182725, 23.4227, 7.76967, 51.0699, 27.6472, 28.576, -9.00702),
-    (200, 0.3): (0.0180077, 56.4018, 12.6777, 83.3017, 26.8999, 28.3638, -8.99344),
-    (200, 0.7): (0.0177037, 80.4294, 16.2245, 106.425, 25.9952, 28.1184, -9.0171),
+    (load, slip): reference_rows("wheel_soil_bin", f"cells_{load}_n", (*NUMBERS, "entry_angle", "exit_angle"))[slip]
+    for load, slips in TRIED.items()
+    for slip in slips
 }
-# Stress integrals of the 15 cm wheel, error below 2e-8: sinkage, drawbar pull, torque, thrust, resistance.
+# Stress integrals of the 15 cm wheel.
 STRESS = {
-    (100, 0.1): (0.02150529, -10.59997, 2.296136, 14.85241, 25.45238),
-    (100, 0.5): (0.02201202, 10.18113, 5.513108, 35.56781, 25.38668),
-    (200, 0.3): (0.0341782, 1.022083, 10.05289, 63.67078, 62.6487),
+    (load, slip): row
+    for load in TRIED
+    for slip, row in reference_rows("wheel_soil_bin", f"stress_{load}_n", NUMBERS).items()
 }
 ON_STRESS = {"cohesion": 800.0, "friction_angle_deg": 37.2, "shear_displacement_modulus": 0.036}
 LOADS = (100, 200, 300)
@@ -278,8 +278,8 @@ def test_soil_experiment_plots(name):
     result = experiment.run(**parameters)
     reference = {"W_N": np.full(2, 100.0), "slip": np.zeros(2), "z0_m": np.ones(2), "R_N": np.ones(2)}
     reference |= {"pass": np.ones(2), "rut_depth_m": np.ones(2), "slope_deg": np.ones(2)}
-    for curve in (None, reference):
+    for curve in ((), (ReferenceTable(reference),)):
         figure = Figure()
         experiment.plot(parameters, result, figure, curve)
         labels = [text.get_text() for panel in figure.axes for text in panel.get_legend().get_texts()]
-        assert ("reference" in labels) == (curve is not None)
+        assert ("reference" in labels) == bool(curve)

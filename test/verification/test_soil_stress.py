@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad_vec
+from shipped import reference_rows
 from soil_rig import LUNAR, RADIUS, WIDTH
 
 from grouser import ParameterError, experiments
+from grouser.experiments.drawing import ReferenceTable
 from grouser.physics.description.data.soil import Soil
 from grouser.physics.soil.equilibrium import steady_motion, wheel_on_soil
 from grouser.physics.soil.laws import make_soils
@@ -32,34 +34,13 @@ COMPACT_SAND = replace(
 )
 
 
-# Load, slip: sinkage, drawbar pull, torque, thrust, resistance, entry angle in degrees. Converged: two quadratures
-# agree to 1.4e-8; the tolerance is that of the seven digits written here.
+# Load, slip: sinkage, drawbar pull, torque, thrust, resistance, entry angle in degrees. The tolerance is that of the
+# seven digits that are written.
 ROVER = {
-    (100, 0.05): (0.02147765, -14.33849, 1.729772, 11.18305, 25.52154, 31.0391),
-    (100, 0.1): (0.02150529, -10.59997, 2.296136, 14.85241, 25.45238, 31.05957),
-    (100, 0.2): (0.02158628, -4.031107, 3.297812, 21.32989, 25.361, 31.11947),
-    (100, 0.3): (0.02169906, 1.509935, 4.151479, 26.83424, 25.3243, 31.20273),
-    (100, 0.5): (0.02201202, 10.18113, 5.513108, 35.56781, 25.38668, 31.43271),
-    (100, 0.7): (0.02243457, 16.44008, 6.531376, 42.03795, 25.59788, 31.74086),
-    (100, 0.9): (0.02296519, 20.95503, 7.30464, 46.88795, 25.93292, 32.12406),
-    (200, 0.05): (0.03402942, -29.74855, 5.393639, 34.16969, 63.91824, 39.36355),
-    (200, 0.1): (0.03402223, -22.22248, 6.518594, 41.32592, 63.5484, 39.35922),
-    (200, 0.2): (0.03406586, -9.386657, 8.456258, 53.60795, 62.99461, 39.38549),
-    (200, 0.3): (0.0341782, 1.022083, 10.05289, 63.67078, 62.6487, 39.45307),
-    (200, 0.5): (0.03458057, 16.40472, 12.48695, 78.84901, 62.44429, 39.69432),
-    (200, 0.7): (0.03519232, 26.61754, 14.20649, 89.35894, 62.74139, 40.05878),
-    (200, 0.9): (0.03599903, 33.2866, 15.446, 96.71579, 63.42919, 40.53523),
+    (load, slip): row for load in (100, 200) for slip, row in reference_rows("wheel_stress", f"load_{load}_n").items()
 }
 # Slip: sinkage, drawbar pull, torque.
-ISHIGAMI = {
-    0.05: (0.01511176, 3.016608, 0.7253354),
-    0.1: (0.01524558, 5.942621, 1.016633),
-    0.2: (0.01550367, 11.17045, 1.539509),
-    0.3: (0.01575278, 15.64461, 1.990372),
-    0.5: (0.01624055, 22.69916, 2.711705),
-    0.7: (0.0167383, 27.77215, 3.245384),
-    0.9: (0.01727024, 31.39191, 3.642921),
-}
+ISHIGAMI = reference_rows("wheel_stress", "ishigami")
 DIGITS = 1e-6
 
 
@@ -426,10 +407,11 @@ def test_curve_of_torque_over_slip_is_drawn(tmp_path):
 
     from grouser.experiments import plate_sinkage, wheel_stress
 
+    curve = ReferenceTable({"slip": np.zeros(2), "R_N": np.zeros(2)})
     for experiment in (wheel_stress, plate_sinkage):
         parameters = experiments.protocol.complete_parameters(experiment, {})
         figure = Figure()
-        experiment.plot(parameters, experiment.run(**parameters), figure, {"slip": np.zeros(2), "R_N": np.zeros(2)})
+        experiment.plot(parameters, experiment.run(**parameters), figure, (curve,))
         assert all(len(axes.lines) >= 1 for axes in figure.axes)
 
 

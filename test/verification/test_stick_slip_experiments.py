@@ -10,16 +10,21 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from shipped import reference_values
 
 from grouser import ParameterError, cli, experiments
 
 PAPER = 0.005
 
 # R, f1, zeta: slip time, stick time, period, greatest speed, pull of the spring at the stop.
+_CYCLE = ("slip_time", "stick_time", "period", "max_speed")
 ONE_MASS = {
-    (5.0, 0.2, 0.0): (4.71238898, 2.0, 6.71238898, 2.414213562, 4.0),
-    (4.0, 0.5, 0.05): (4.218101415, 3.416499584, 7.634600999, 2.982734895, 2.583500416),
-    (10.0, 0.3, 0.1): (3.997379315, 4.698862595, 8.69624191, 3.558274955, 8.301137405),
+    given: (*(reference_values("stick_slip_one_mass", case)[name] for name in _CYCLE), pull)
+    for given, case, pull in (
+        ((5.0, 0.2, 0.0), "case_1", 4.0),
+        ((4.0, 0.5, 0.05), "case_2", 2.583500416),
+        ((10.0, 0.3, 0.1), "case_3", 8.301137405),
+    )
 }
 
 

@@ -171,7 +171,7 @@ def test_balance_of_a_turn_is_that_of_the_skid_steer_experiment():
 def test_results_are_drawn_beside_their_closed_forms(name, parameters):
     experiment, figure = experiments.load(name), matplotlib.figure.Figure()
     given = experiments.complete_parameters(experiment, parameters)
-    experiment.plot(given, experiment.run(**given), figure, None)
+    experiment.plot(given, experiment.run(**given), figure, ())
     assert all(panel.get_legend_handles_labels()[1] for panel in figure.axes)
 
 
