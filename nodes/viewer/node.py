@@ -1,29 +1,24 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``objects/shapes``,
-``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``; publishes nothing. It may start before or after the
-simulator, and shows the new machine when the simulator restarts with another one. No topic describes the world: the
-parameter `world` names it.
+Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``hydraulics/state``,
+``objects/shapes``, ``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``; publishes nothing. It may start
+before or after the simulator, and shows the new machine when the simulator restarts with another one. No topic
+describes the world: the parameter `world` names it.
 """
 
-import math
 import sys
 import threading
 from collections.abc import Sequence
-from functools import partial
 from time import monotonic
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
-from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, TimeoutException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
-from rclpy.subscription import Subscription
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
@@ -32,15 +27,13 @@ from grouser import catalogue
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.parameters import Declaration, declare
 from grouser.nodes.shared.process import run_node
-from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.viewer.moments import Moments, valid_pose
+from grouser.nodes.viewer.values import GroupValues
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
-from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.pose import Pose
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
-SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
 
 DECLARATIONS: dict[str, Declaration] = {
     "world": Declaration("flat", "World to draw: path of a YAML file, or the name of one that comes with grouser."),
@@ -61,7 +54,6 @@ DECLARATIONS: dict[str, Declaration] = {
 TF_STATIC_QUALITY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 # Of these only the newest is drawn.
-WRENCH_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 OBJECT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -83,26 +75,21 @@ class Viewer(Node):
         super().__init__("viewer", parameter_overrides=parameter_overrides)
         parameters = declare(self, DECLARATIONS)
         self.period = 1.0 / parameters["rate"]
-        self._contact_scale = parameters["contact_scale"]
         # Imported here: viser and trimesh are no ROS packages, and `main` reports one that is missing.
         from grouser.nodes.viewer.scene import Scene
 
         self._world = load_world(catalogue.world_file(parameters["world"]))
-        self.scene = Scene(parameters["host"], parameters["port"], self._world)
+        self.scene = Scene(parameters["host"], parameters["port"], self._world, parameters["contact_scale"])
         self._warn_of(self.scene.problems)
-        self._frames = ReceivedFrames()
+        self._moments = Moments(self, lambda text: self.get_logger().warning(text, throttle_duration_sec=5.0))
+        self._hydraulics = GroupValues(self, topics.HYDRAULICS)
         self._description = ""
         self._root = ""
         self._aim_wanted = False
-        self._wrench_subscriptions: list[Subscription] = []
-        self._wrenches: dict[str, bytes] = {}
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
-        self._simulation_time = 0.0
         self._measured_at = (monotonic(), 0.0)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
-        self.create_subscription(TFMessage, topics.TF, self._on_moving_transforms, topics.TF_QUALITY)
-        self.create_subscription(TFMessage, topics.TF_STATIC, self._on_transforms, TF_STATIC_QUALITY)
-        self.create_subscription(Odometry, topics.GROUND_TRUTH, self._on_ground_truth, topics.RELIABLE)
+        self.create_subscription(TFMessage, topics.TF_STATIC, self._moments.fix, TF_STATIC_QUALITY)
         self.create_subscription(MarkerArray, topics.OBJECT_SHAPES, self._on_object_shapes, topics.LATCHED)
         self.create_subscription(TFMessage, topics.OBJECT_POSES, self._on_object_poses, OBJECT_QUALITY, raw=True)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
@@ -122,13 +109,12 @@ class Viewer(Node):
         except MachineError as error:
             self.get_logger().error(f"the machine cannot be shown: {error}")
             return
-        self._subscribe_wrenches(machine)
         self._warn_of(self.scene.show(machine))
-        self._frames.describe(machine, self._world.spawn)
+        self._moments.describe(machine, self._world.spawn)
         self._root = machine.root
         self._draw()
         self.scene.aim()
-        self._aim_wanted = not self._frames.known(self._root)
+        self._aim_wanted = not self._moments.frames.known(self._root)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         """The simulator's state: its pace, or how far its compiler is."""
@@ -139,38 +125,6 @@ class Viewer(Node):
     def _warn_of(self, problems: list[str]) -> None:
         for problem in problems:
             self.get_logger().warning(f"left out: {problem}")
-
-    def _subscribe_wrenches(self, machine: Machine) -> None:
-        """Subscribes to the contact wrenches of this machine's links."""
-        for subscription in self._wrench_subscriptions:
-            self.destroy_subscription(subscription)
-        # A new dictionary, so that a late wrench of the previous machine is dropped. It holds serialized messages: only
-        # those that are drawn are deserialized.
-        self._wrenches = {}
-        touching = [link.name for link in machine.links if link.collisions]
-        self._wrench_subscriptions = [
-            self.create_subscription(
-                WrenchStamped, topic, partial(self._wrenches.__setitem__, link), WRENCH_QUALITY, raw=True
-            )
-            for link, topic in topics.contact_wrench_topics(touching).items()
-        ]
-
-    def _on_moving_transforms(self, message: TFMessage) -> None:
-        self._on_transforms(message)
-        if message.transforms:
-            stamp = message.transforms[-1].header.stamp
-            self._simulation_time = stamp.sec + 1e-9 * stamp.nanosec
-
-    def _on_transforms(self, message: TFMessage) -> None:
-        for stamped in message.transforms:
-            pose = self._valid_pose(stamped.child_frame_id, stamped.transform.translation, stamped.transform.rotation)
-            if pose is not None:
-                self._frames.receive(stamped.child_frame_id, stamped.header.frame_id, pose)
-
-    def _on_ground_truth(self, message: Odometry) -> None:
-        pose = self._valid_pose(message.child_frame_id, message.pose.pose.position, message.pose.pose.orientation)
-        if pose is not None:
-            self._frames.place(message.child_frame_id, pose)
 
     def _on_object_shapes(self, message: MarkerArray) -> None:
         shapes = [marker for marker in message.markers if marker.action == Marker.ADD]
@@ -186,54 +140,39 @@ class Viewer(Node):
         message, self._object_poses = deserialize_message(self._object_poses, TFMessage), b""
         poses = {}
         for stamped in message.transforms:
-            place, turn = stamped.transform.translation, stamped.transform.rotation
-            pose = self._valid_pose(stamped.child_frame_id, place, turn)
+            pose = valid_pose(stamped.transform.translation, stamped.transform.rotation)
             if pose is not None:
                 poses[stamped.child_frame_id] = np.array([*pose.position, *pose.quaternion])
         self.scene.objects.move(poses)
 
-    def _valid_pose(self, frame: str, place: Vector3 | Point, turn: Quaternion) -> Pose | None:
-        """Pose of a frame from a received transform; None, with a warning, if it is not valid."""
-        position, quaternion = (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w)
-        length = math.hypot(*quaternion)
-        if not (math.isfinite(sum(position)) and math.isfinite(length) and length > 0.0):
-            self.get_logger().warning(
-                f"the transform of {frame} is not valid: {position}, {quaternion}", throttle_duration_sec=5.0
-            )
-            return None
-        x, y, z, w = quaternion
-        return Pose(position, (x / length, y / length, z / length, w / length))
-
     def _draw(self) -> None:
+        moments = self._moments
+        moments.take()
         with self.scene.server.atomic():
+            forces = self.scene.forces
+            arrows = [forces.arrows(frames.world, wrenches) for frames, wrenches in moments.forces()]
+            moments.show(moments.time)
             for link in self.scene.links:
-                self.scene.move(link, self._frames.world(link))
+                self.scene.move(link, moments.frames.world(link))
             self.scene.stretch_cylinders()
+            self.scene.colour_cylinders(self._hydraulics.take())
             self._move_objects()
-            self.scene.draw_forces(self._forces(), self._contact_scale)
+            forces.draw(np.concatenate([np.zeros((0, 2, 3)), *arrows]), self.scene.forces_box.value)
             self.scene.refresh_visibility()
-        if self._aim_wanted and self._frames.known(self._root):
+            self.scene.cameras.follow()
+        if self._aim_wanted and moments.frames.known(self._root):
             self._aim_wanted = False
             self.scene.aim()
-
-    def _forces(self) -> dict[str, np.ndarray]:
-        """Contact force [N] and moment [N m] by link, in the link frame."""
-        forces = {}
-        for link, raw in self._wrenches.items():
-            wrench = deserialize_message(raw, WrenchStamped).wrench
-            force, torque = wrench.force, wrench.torque
-            if math.hypot(force.x, force.y, force.z) > SMALLEST_FORCE:
-                forces[link] = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
-        return forces
 
     def _show_progress(self) -> None:
         now = monotonic()
         wall, simulated = self._measured_at
-        self._measured_at = (now, self._simulation_time)
+        time = 1e-9 * (self._moments.time or 0)
+        self._measured_at = (now, time)
         # After a restart of the simulator time begins at zero: no negative speed.
-        speed = max(0.0, self._simulation_time - simulated) / (now - wall)
-        self.scene.show_time(self._simulation_time, speed)
-        self.scene.aim_newcomers()
+        speed = max(0.0, time - simulated) / (now - wall)
+        self.scene.show_time(time, speed)
+        self.scene.cameras.aim_newcomers()
 
 
 def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) -> None:

@@ -9,25 +9,22 @@ from typing import Any
 import numpy as np
 import viser
 
-from grouser.nodes.viewer.cylinders import CylinderView
-from grouser.nodes.viewer.forces import contact_ball, force_point
+from grouser.nodes.viewer.camera import Cameras
+from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
+from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.shapes import add_shape, wxyz
+from grouser.nodes.viewer.values import Values
 from grouser.nodes.viewer.world import draw_world
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.data.rotation import compose
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.meshes import MeshError
 
-ARROW_COLOUR = (190, 0, 110)  # a colour that machines do not have
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
-VIEW_DIRECTION = np.array([0.7, 0.6, 0.39])  # from the machine to the camera: from its left front, a little above
-VIEW_DISTANCE = 1.15  # of the machine's size
-VIEW_ANGLE = np.radians(45.0)  # top to bottom
-GRAVITY = 9.81  # [m/s2], only for the length of the arrows
 
 
 def check_port(host: str, port: int) -> None:
@@ -59,16 +56,19 @@ class Scene:
         host: address to listen on.
         port: TCP port of the page.
         world: around the machine.
+        metres_per_newton: length of the arrows of contact forces [m/N]; 0: by the machine's size and weight.
 
     Attributes:
         objects: plain objects in it.
+        forces: the arrows of contact forces.
+        cameras: of the browsers.
         problems: descriptions of parts of the world that cannot be drawn.
 
     Raises:
         ParameterError: the port is taken, or the host is no address of this machine.
     """
 
-    def __init__(self, host: str, port: int, world: World) -> None:
+    def __init__(self, host: str, port: int, world: World, metres_per_newton: float = 0.0) -> None:
         check_port(host, port)
         # Browsers open and drop speculative connections: no traceback for those.
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
@@ -84,11 +84,9 @@ class Scene:
         # Of the links that have both; the panel selects which are visible.
         self._visuals: list[viser.SceneNodeHandle] = []
         self._collisions: list[viser.SceneNodeHandle] = []
-        self._arrows: viser.ArrowsHandle | None = None
-        self._contact_balls: dict[str, tuple[np.ndarray, float]] = {}
         self._cylinders: list[CylinderView] = []
-        self._size = 1.0
-        self._weight = 1.0
+        self._machine: Machine | None = None
+        self.forces = ForceArrows(self.server.scene, metres_per_newton)
         self.problems = draw_world(self.server.scene, world)
         self.objects = ObjectsView(self.server.scene)
         self._add_panel()
@@ -101,7 +99,10 @@ class Scene:
         self._time_text: Any = gui.add_text("time", "-", disabled=True)
         self._speed_text: Any = gui.add_text("real time", "-", disabled=True)
         self.forces_box = gui.add_checkbox("contact forces", True)
+        self.pressures_box = gui.add_checkbox("pressures", True)
         self.collision_box = gui.add_checkbox("collision shapes", False)
+        self._legend: Any = gui.add_html("")
+        self.cameras = Cameras(self.server, self._corners, self._root_pose)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -115,7 +116,8 @@ class Scene:
             Descriptions of shapes that cannot be drawn: files without a mesh.
         """
         self._remove_machine()
-        self._weight = GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial) or 1.0
+        self._machine, moving = machine, moving_links(machine)
+        self.forces.describe(machine, moving)
         problems = []
         for link in machine.links:
             name = node_name(link.name)
@@ -129,17 +131,17 @@ class Scene:
                 except MeshError as problem:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
-                self._balls.append((link.name, shape.pose.position, reach))
+                if link.name in moving:
+                    self._balls.append((link.name, shape.pose.position, reach))
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
-        self._cylinders = [CylinderView(self.server.scene, cylinder) for cylinder in machine.cylinders]
-        self._contact_balls = {link.name: contact_ball(link) for link in machine.links if link.collisions}
+        scale = pressure_scale(machine)
+        self._cylinders = [CylinderView(self.server.scene, cylinder, scale) for cylinder in machine.cylinders]
         self._machine_text.value = machine.name
         self.refresh_visibility()
         return problems
 
     def _remove_machine(self) -> None:
-        self.draw_forces({}, 0.0)
         for frame in self._links.values():
             frame.remove()
         for cylinder in self._cylinders:
@@ -165,41 +167,12 @@ class Scene:
         for cylinder in self._cylinders:
             cylinder.stretch(self._poses)
 
-    def draw_forces(self, wrenches: dict[str, np.ndarray], scale: float) -> None:
-        """Draws an arrow along the contact force on each link, from where it acts; replaces those drawn before.
-
-        Args:
-            wrenches: by link, the force [N] and the moment about the link's origin [N m] in the link frame, (6,).
-            scale: length of an arrow per newton [m/N]; 0: the machine's weight is drawn as long as the machine.
-        """
-        if not wrenches:
-            if self._arrows is not None:
-                self._arrows.remove()
-                self._arrows = None
-            return
-        scale = scale or self._size / self._weight
-        tails = np.array(
-            [
-                compose(self._poses[link], Pose(force_point(wrench, *self._contact_balls[link]))).position
-                for link, wrench in wrenches.items()
-            ]
-        )
-        forces = {link: (wrench[0], wrench[1], wrench[2]) for link, wrench in wrenches.items()}
-        along = np.array([rotate(self._poses[link].quaternion, force) for link, force in forces.items()])
-        arrows = np.stack([tails, tails + scale * along], axis=1).astype(np.float32)
-        if self._arrows is None:
-            width = 0.01 * self._size
-            self._arrows = self.server.scene.add_arrows(
-                "/contact_forces",
-                arrows,
-                ARROW_COLOUR,
-                shaft_radius=width,
-                head_radius=2.5 * width,
-                head_length=6.0 * width,
-                visible=self.forces_box.value,
-            )
-        elif not np.array_equal(self._arrows.points, arrows):
-            self._arrows.points = arrows
+    def colour_cylinders(self, hydraulics: Values) -> None:
+        """Colours the chambers of the cylinders by what `hydraulics/state` says."""
+        for cylinder in self._cylinders:
+            values = hydraulics.get(cylinder.cylinder.name, {}) if self.pressures_box.value else {}
+            named = {side: f"pressure_{side}" for side in CHAMBERS}
+            cylinder.colour({side: values[name] for side, name in named.items() if name in values})
 
     def refresh_visibility(self) -> None:
         """Shows and hides nodes by the panel's boxes."""
@@ -207,8 +180,6 @@ class Scene:
             shape.visible = not self.collision_box.value
         for shape in self._collisions:
             shape.visible = self.collision_box.value
-        if self._arrows is not None:
-            self._arrows.visible = self.forces_box.value
 
     def show_state(self, text: str) -> None:
         """Shows what the simulator does, in words."""
@@ -220,26 +191,22 @@ class Scene:
         self._speed_text.value = f"{speed:.2f} x"
 
     def aim(self) -> None:
-        """Points the camera of every browser, also of later ones, at the machine's present position."""
-        low, high = self._corners()
-        self._size = float(np.linalg.norm(high - low))
-        self.aim_newcomers()
-        start = self.server.initial_camera
-        for client in self.server.get_clients().values():
-            client.camera.fov = start.fov
-            client.camera.position = start.position
-            client.camera.look_at = start.look_at
+        """Points the cameras at the machine, whose size also gives the lengths of the arrows of its forces."""
+        self.cameras.aim()
+        self.forces.resize(self.cameras.size)
+        legends = []
+        if self._machine and any(link.collisions for link in self._machine.links):
+            legends.append(self.forces.legend())
+        if self._machine and self._cylinders:
+            legends.append(pressure_scale(self._machine).legend())
+        self._legend.content = "".join(legends)
 
-    def aim_newcomers(self) -> None:
-        """Points the initial camera, of later browsers and after a reset of the view, at the machine."""
-        middle = np.mean(self._corners(), axis=0)
-        start = self.server.initial_camera
-        start.fov = VIEW_ANGLE
-        start.position = middle + VIEW_DISTANCE * self._size * VIEW_DIRECTION
-        start.look_at = middle
+    def _root_pose(self) -> Pose:
+        """Pose of the machine's root in the world."""
+        return self._poses[self._machine.root] if self._machine else Pose()
 
     def _corners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest coordinates of the machine in the world [m]; a cube of 1 m without a machine."""
+        """Lowest and highest coordinates of what can move in the world [m]; a cube of 1 m without a machine."""
         balls = [compose(self._poses[link], Pose(centre)).position for link, centre, _ in self._balls]
         centres = np.array(balls or [(0.0, 0.0, 0.0)])
         reaches = np.array([reach for *_, reach in self._balls] or [0.5])[:, np.newaxis]
@@ -254,3 +221,15 @@ class Scene:
 def node_name(link: str) -> str:
     """Name of a link in viser's scene, without slashes, which would make it a child of another node."""
     return f"/machine/{link.replace('/', '|')}"
+
+
+def moving_links(machine: Machine) -> set[str]:
+    """Names of the links that can move in the world; of a machine without such links all."""
+    names = {link.name for link in machine.links}
+    if machine.floating_base:
+        return names
+    held, found = {machine.root}, {machine.root}
+    while found:
+        found = {joint.child for joint in machine.joints if joint.type == "fixed" and joint.parent in held} - held
+        held |= found
+    return names - held or names

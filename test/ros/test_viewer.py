@@ -220,7 +220,7 @@ def test_invalid_transforms_are_ignored(theatre: Theatre) -> None:
     theatre.stage.place("base_link", "odom", (np.nan, 0, 0))
     theatre.stage.place("arm", "base_link", (0, 0, 2), (0, 0, 0, 0))
     theatre.stage.place("last", "odom", (0, 0, 0))
-    theatre.wait_for(lambda: viewer.scene.links and viewer._frames.known("last"), "the transform after the bad ones")
+    theatre.wait_for(lambda: viewer.scene.links and viewer._moments.frames.known("last"), "the transform after the bad ones")
     theatre.executor.spin_once(timeout_sec=0.05)
     assert stands_at(viewer, "base_link", (0, 0, 0))
     assert stands_at(viewer, "arm", (1, 0, 1))
