@@ -40,7 +40,7 @@ class ColourScale:
 
     def legend(self) -> str:
         """The scale with its quantity and its values, as HTML."""
-        stops = ", ".join("#{:02x}{:02x}{:02x}".format(*colour) for colour in _TABLE[:: _STEPS // 8].tolist())
+        stops = ", ".join("#{:02x}{:02x}{:02x}".format(*colour) for colour in _TABLE[:: _STEPS // 9].tolist())
         ticks = "".join(
             f"<span>{_number(share * self.largest / self.per_unit)}{f' {self.unit}' if share == 1.0 else ''}</span>"
             for share in (0.0, 0.5, 1.0)

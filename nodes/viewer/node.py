@@ -1,6 +1,6 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``hydraulics/state``,
+Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``hydraulics/state``, ``terrain``,
 ``objects/shapes``, ``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``; publishes nothing. It may start
 before or after the simulator, and shows the new machine when the simulator restarts with another one. No topic
 describes the world: the parameter `world` names it.
@@ -19,16 +19,18 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
 from grouser import catalogue
 from grouser.nodes.shared import topics
+from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare
 from grouser.nodes.shared.process import run_node
 from grouser.nodes.viewer.moments import Moments, valid_pose
-from grouser.nodes.viewer.values import GroupValues
+from grouser.nodes.viewer.values import GroupValues, cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 
@@ -87,12 +89,15 @@ class Viewer(Node):
         self._root = ""
         self._aim_wanted = False
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
+        self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
         self.create_subscription(TFMessage, topics.TF_STATIC, self._moments.fix, TF_STATIC_QUALITY)
         self.create_subscription(MarkerArray, topics.OBJECT_SHAPES, self._on_object_shapes, topics.LATCHED)
         self.create_subscription(TFMessage, topics.OBJECT_POSES, self._on_object_poses, OBJECT_QUALITY, raw=True)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
+        if self.scene.terrain is not None:
+            self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(self.period, self._draw, clock=clock)
@@ -125,6 +130,19 @@ class Viewer(Node):
     def _warn_of(self, problems: list[str]) -> None:
         for problem in problems:
             self.get_logger().warning(f"left out: {problem}")
+
+    def _on_terrain(self, message: bytes) -> None:
+        """Soft ground around the wheels; a stamp that is older than the last one begins anew."""
+        cloud = deserialize_message(message, PointCloud2)
+        stamp, terrain = nanoseconds_of(cloud.header.stamp), self.scene.terrain
+        points = cloud_columns(cloud, ("x", "y", "z", "sinkage", "rut", "pressure"))
+        if terrain is None or points is None:
+            return
+        with self.scene.server.atomic():
+            if stamp < self._terrain_stamp:
+                terrain.clear()
+            terrain.receive(points)
+        self._terrain_stamp = stamp
 
     def _on_object_shapes(self, message: MarkerArray) -> None:
         shapes = [marker for marker in message.markers if marker.action == Marker.ADD]
@@ -159,6 +177,7 @@ class Viewer(Node):
             self._move_objects()
             forces.draw(np.concatenate([np.zeros((0, 2, 3)), *arrows]), self.scene.forces_box.value)
             self.scene.refresh_visibility()
+            self.scene.colour_ground()
             self.scene.cameras.follow()
         if self._aim_wanted and moments.frames.known(self._root):
             self._aim_wanted = False

@@ -14,8 +14,9 @@ from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scal
 from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.shapes import add_shape, wxyz
+from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
 from grouser.nodes.viewer.values import Values
-from grouser.nodes.viewer.world import draw_world
+from grouser.nodes.viewer.world import draw_world, has_ruts, terrain_view
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
@@ -62,6 +63,7 @@ class Scene:
         objects: plain objects in it.
         forces: the arrows of contact forces.
         cameras: of the browsers.
+        terrain: soft ground with its ruts; None for other ground.
         problems: descriptions of parts of the world that cannot be drawn.
 
     Raises:
@@ -86,8 +88,14 @@ class Scene:
         self._collisions: list[viser.SceneNodeHandle] = []
         self._cylinders: list[CylinderView] = []
         self._machine: Machine | None = None
+        self._legends: list[str] = []
         self.forces = ForceArrows(self.server.scene, metres_per_newton)
         self.problems = draw_world(self.server.scene, world)
+        ground = world.ground
+        soil = ground.soil if ground is not None and has_ruts(ground) else None
+        self.terrain: TerrainView | None = (
+            terrain_view(self.server.scene, ground, soil) if ground is not None and soil is not None else None
+        )
         self.objects = ObjectsView(self.server.scene)
         self._add_panel()
 
@@ -101,6 +109,7 @@ class Scene:
         self.forces_box = gui.add_checkbox("contact forces", True)
         self.pressures_box = gui.add_checkbox("pressures", True)
         self.collision_box = gui.add_checkbox("collision shapes", False)
+        self._ground_choice: Any = gui.add_dropdown("ground shows", (*SCALES, PLAIN), visible=self.terrain is not None)
         self._legend: Any = gui.add_html("")
         self.cameras = Cameras(self.server, self._corners, self._root_pose)
 
@@ -194,12 +203,24 @@ class Scene:
         """Points the cameras at the machine, whose size also gives the lengths of the arrows of its forces."""
         self.cameras.aim()
         self.forces.resize(self.cameras.size)
-        legends = []
+        self._legends = []
         if self._machine and any(link.collisions for link in self._machine.links):
-            legends.append(self.forces.legend())
+            self._legends.append(self.forces.legend())
         if self._machine and self._cylinders:
-            legends.append(pressure_scale(self._machine).legend())
-        self._legend.content = "".join(legends)
+            self._legends.append(pressure_scale(self._machine).legend())
+        self._explain()
+
+    def colour_ground(self) -> None:
+        """Colours soft ground by what the panel says."""
+        if self.terrain is not None and self.terrain.shown_as != self._ground_choice.value:
+            self.terrain.colour_by(self._ground_choice.value)
+            self._explain()
+
+    def _explain(self) -> None:
+        """Shows the legends of what is drawn."""
+        choice = self._ground_choice.value
+        ground = [SCALES[choice].legend()] if self.terrain is not None and choice in SCALES else []
+        self._legend.content = "".join(self._legends + ground)
 
     def _root_pose(self) -> Pose:
         """Pose of the machine's root in the world."""

@@ -1,10 +1,12 @@
-"""Values by group and name: what `hydraulics/state`, `slip` and `flexible/state` say."""
+"""Values by name: of the groups of `hydraulics/state`, `slip` and `flexible/state`, and of the points of `terrain`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from control_msgs.msg import DynamicInterfaceGroupValues
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import PointCloud2, PointField
 
 from grouser.nodes.viewer.arrivals import Arrivals, Polled
 
@@ -41,3 +43,23 @@ class GroupValues:
         """Forgets the values."""
         self._arrivals.history.clear()
         self._values = {}
+
+
+def cloud_columns(cloud: PointCloud2, names: Sequence[str]) -> Mapping[str, np.ndarray] | None:
+    """Fields of 32-bit numbers of the points of a cloud, shape (n,) each; None if one is missing, or data are."""
+    offsets = {field.name: field.offset for field in cloud.fields if field.datatype == PointField.FLOAT32}
+    count, size = cloud.width * cloud.height, cloud.point_step
+    if not all(name in offsets and offsets[name] + 4 <= size for name in names) or len(cloud.data) < count * size:
+        return None
+    order = ">" if cloud.is_bigendian else "<"
+    layout = np.dtype(
+        {
+            "names": list(names),
+            "formats": [f"{order}f4"] * len(names),
+            "offsets": [offsets[n] for n in names],
+            "itemsize": size,
+        }
+    )
+    points = np.frombuffer(cloud.data, dtype=layout, count=count)
+    finite = np.all([np.isfinite(points[name]) for name in names], axis=0)
+    return {name: points[name][finite] for name in names}
