@@ -42,6 +42,11 @@ class CylinderView:
         scene: where it is drawn.
         cylinder: its size and where it is attached.
         scale: of its pressures.
+
+    Attributes:
+        node: name of a node at the start of its barrel.
+        parts: barrel, tubes and rod.
+        chambers: the colours of the pressures on the barrel.
     """
 
     def __init__(self, scene: viser.SceneApi, cylinder: HydraulicCylinder, scale: ColourScale) -> None:
@@ -51,13 +56,14 @@ class CylinderView:
         self._barrel_length = cylinder.retracted_length - EYE * spare
         self._rod_length = cylinder.retracted_length
         self._ends: np.ndarray = np.zeros((2, 3))
-        name = f"/cylinders/{cylinder.name.replace('/', '|')}"
+        name = self.node = f"/cylinders/{cylinder.name.replace('/', '|')}"
+        self._frame = scene.add_frame(name, show_axes=False, visible=False)
         barrel_radius, rod_radius = (0.5 + WALL) * cylinder.bore, 0.5 * cylinder.rod_diameter
         # Each part comes out of the one before it by an equal share of the stroke, which is shorter than that part.
         self._tube_count = max(0, math.ceil(cylinder.stroke / self._barrel_length - 1e-9) - 1)
         self.parts: dict[str, Any] = {}
         self.parts["barrel"] = scene.add_cylinder(
-            f"{name}/barrel", radius=barrel_radius, height=self._barrel_length, color=BARREL_COLOUR, visible=False
+            f"{name}/barrel", radius=barrel_radius, height=self._barrel_length, color=BARREL_COLOUR
         )
         for tube in range(self._tube_count):
             share = (tube + 1) / (self._tube_count + 1)
@@ -66,16 +72,20 @@ class CylinderView:
                 radius=(1.0 - share) * barrel_radius + share * rod_radius,
                 height=self._barrel_length,
                 color=TUBE_COLOUR,
-                visible=False,
             )
         self.parts["rod"] = scene.add_cylinder(
-            f"{name}/rod", radius=rod_radius, height=self._rod_length, color=ROD_COLOUR, visible=False
+            f"{name}/rod", radius=rod_radius, height=self._rod_length, color=ROD_COLOUR
         )
         # Of unit height, stretched to the length of the chamber.
         self.chambers: dict[str, Any] = {
             side: scene.add_cylinder(f"{name}/{side}", radius=_SHELL * barrel_radius, height=1.0, visible=False)
             for side in CHAMBERS
         }
+
+    @property
+    def handles(self) -> tuple[Any, ...]:
+        """Of all that is drawn."""
+        return (*self.parts.values(), *self.chambers.values())
 
     def stretch(self, poses: Mapping[str, Pose]) -> None:
         """Moves it to its attachments, if they have moved.
@@ -93,18 +103,17 @@ class CylinderView:
         along = (ends[1] - ends[0]) / length
         turn = wxyz(Pose(quaternion=turn_from_z((along[0], along[1], along[2]))))
         extension = length - self.cylinder.retracted_length
+        self._frame.position, self._frame.wxyz = ends[0], turn
         starts = {"barrel": 0.0, "rod": length - self._rod_length}
         for tube in range(self._tube_count):
             starts[f"tube_{tube}"] = extension * (tube + 1) / (self._tube_count + 1)
         for part, handle in self.parts.items():
-            handle.position = ends[0] + (starts[part] + 0.5 * handle.height) * along
-            handle.wxyz = turn
-            handle.visible = True
+            handle.position = (0.0, 0.0, starts[part] + 0.5 * handle.height)
         piston = self._piston(extension)
         for side, start, end in (("piston_side", 0.0, piston), ("rod_side", piston, self._barrel_length)):
             chamber = self.chambers[side]
-            chamber.position, chamber.wxyz = ends[0] + 0.5 * (start + end) * along, turn
-            chamber.scale = (1.0, 1.0, max(end - start, 1e-6))
+            chamber.position, chamber.scale = (0.0, 0.0, 0.5 * (start + end)), (1.0, 1.0, max(end - start, 1e-6))
+        self._frame.visible = True
 
     def colour(self, pressures: Mapping[str, float]) -> None:
         """Colours its chambers.
@@ -113,7 +122,7 @@ class CylinderView:
             pressures: of `piston_side` and `rod_side` [Pa]; where one is missing the barrel is drawn plain.
         """
         for side, chamber in self.chambers.items():
-            visible = side in pressures and self.parts["barrel"].visible
+            visible = side in pressures
             if chamber.visible != visible:
                 chamber.visible = visible
             if visible and (colour := self._scale.colour(pressures[side])) != chamber.color:
@@ -121,8 +130,7 @@ class CylinderView:
 
     def remove(self) -> None:
         """Removes it from the scene."""
-        for handle in (*self.parts.values(), *self.chambers.values()):
-            handle.remove()
+        self._frame.remove()
 
     def _piston(self, extension: float) -> float:
         """Distance of the piston from the end of the barrel [m] at an extension [m]."""

@@ -168,14 +168,19 @@ class Viewer(Node):
         moments.take()
         with self.scene.server.atomic():
             forces = self.scene.forces
-            arrows = [forces.arrows(frames.world, wrenches) for frames, wrenches in moments.forces()]
+            arrows, strengths = [np.zeros((0, 2, 3))], {}
+            for frames, wrenches in moments.forces():
+                arrows.append(forces.arrows(frames.world, wrenches))
+                strengths.update({link: float(np.linalg.norm(wrench[:3])) for link, wrench in wrenches.items()})
             moments.show(moments.time)
             for link in self.scene.links:
                 self.scene.move(link, moments.frames.world(link))
             self.scene.stretch_cylinders()
-            self.scene.colour_cylinders(self._hydraulics.take())
+            hydraulics = self._hydraulics.take()
+            self.scene.colour_cylinders(hydraulics)
+            self.scene.labels.draw(strengths, hydraulics)
             self._move_objects()
-            forces.draw(np.concatenate([np.zeros((0, 2, 3)), *arrows]), self.scene.forces_box.value)
+            forces.draw(np.concatenate(arrows), self.scene.forces_box.value)
             self.scene.refresh_visibility()
             self.scene.colour_ground()
             self.scene.cameras.follow()

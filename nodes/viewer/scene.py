@@ -12,6 +12,7 @@ import viser
 from grouser.nodes.viewer.camera import Cameras
 from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
 from grouser.nodes.viewer.forces import ForceArrows
+from grouser.nodes.viewer.labels import Labels
 from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.shapes import add_shape, wxyz
 from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
@@ -62,6 +63,7 @@ class Scene:
     Attributes:
         objects: plain objects in it.
         forces: the arrows of contact forces.
+        labels: of parts that were clicked.
         cameras: of the browsers.
         terrain: soft ground with its ruts; None for other ground.
         problems: descriptions of parts of the world that cannot be drawn.
@@ -89,6 +91,7 @@ class Scene:
         self._cylinders: list[CylinderView] = []
         self._machine: Machine | None = None
         self._legends: list[str] = []
+        self.labels = Labels(self.server.scene)
         self.forces = ForceArrows(self.server.scene, metres_per_newton)
         self.problems = draw_world(self.server.scene, world)
         ground = world.ground
@@ -127,6 +130,7 @@ class Scene:
         self._remove_machine()
         self._machine, moving = machine, moving_links(machine)
         self.forces.describe(machine, moving)
+        self.labels.describe(machine)
         problems = []
         for link in machine.links:
             name = node_name(link.name)
@@ -140,12 +144,16 @@ class Scene:
                 except MeshError as problem:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
+                self.labels.offer(handle, name, link=link.name)
                 if link.name in moving:
                     self._balls.append((link.name, shape.pose.position, reach))
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
         scale = pressure_scale(machine)
         self._cylinders = [CylinderView(self.server.scene, cylinder, scale) for cylinder in machine.cylinders]
+        for cylinder in self._cylinders:
+            for handle in cylinder.handles:
+                self.labels.offer(handle, cylinder.node, cylinder=cylinder.cylinder.name)
         self._machine_text.value = machine.name
         self.refresh_visibility()
         return problems

@@ -270,13 +270,13 @@ def test_a_cylinder_stretches_between_its_attachments(theatre: Theatre) -> None:
     theatre.stage.describe(MACHINE.replace("</robot>", f"{CYLINDER}</robot>"))
 
     def spans(part: str, start: tuple, end: tuple) -> bool:
-        drawn = handle(viewer, f"/cylinders/lift/{part}")
-        if drawn is None or not drawn.visible:
+        frame, drawn = handle(viewer, "/cylinders/lift"), handle(viewer, f"/cylinders/lift/{part}")
+        if drawn is None or not frame.visible:
             return False
-        w, x, y, z = drawn.wxyz
+        w, x, y, z = frame.wxyz
         axis = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
-        reach = 0.5 * drawn.height * axis
-        return np.allclose([drawn.position - reach, drawn.position + reach], [start, end], atol=1e-6)
+        middle, reach = frame.position + drawn.position[2] * axis, 0.5 * drawn.height * axis
+        return np.allclose([middle - reach, middle + reach], [start, end], atol=1e-6)
 
     # Retracted it is 0.8 m long with a stroke of 0.6 m: the barrel leaves half of the other 0.2 m free.
     theatre.wait_for(lambda: spans("barrel", (0, 0, 1), (0.7, 0, 1)), "the barrel at the joint's zero, before TF")
