@@ -1,9 +1,9 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``hydraulics/state``, ``terrain``,
-``objects/shapes``, ``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``; publishes nothing. It may start
-before or after the simulator, and shows the new machine when the simulator restarts with another one. No topic
-describes the world: the parameter `world` names it.
+Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
+``hydraulics/state``, ``slip``, ``joint_states``, ``terrain``, ``objects/shapes``, ``objects/poses`` and
+``/diagnostics``; publishes nothing. It may start before or after the simulator, and shows the new machine when the
+simulator restarts with another one. No topic describes the world: the parameter `world` names it.
 """
 
 import sys
@@ -30,11 +30,13 @@ from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare
 from grouser.nodes.shared.process import run_node
 from grouser.nodes.viewer.moments import Moments, valid_pose
-from grouser.nodes.viewer.values import GroupValues, cloud_columns
+from grouser.nodes.viewer.signals import Signals
+from grouser.nodes.viewer.values import cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
+ENERGY = ": energy"
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
 
 DECLARATIONS: dict[str, Declaration] = {
@@ -84,7 +86,7 @@ class Viewer(Node):
         self.scene = Scene(parameters["host"], parameters["port"], self._world, parameters["contact_scale"])
         self._warn_of(self.scene.problems)
         self._moments = Moments(self, lambda text: self.get_logger().warning(text, throttle_duration_sec=5.0))
-        self._hydraulics = GroupValues(self, topics.HYDRAULICS)
+        self._signals = Signals(self)
         self._description = ""
         self._root = ""
         self._aim_wanted = False
@@ -115,6 +117,7 @@ class Viewer(Node):
             self.get_logger().error(f"the machine cannot be shown: {error}")
             return
         self._warn_of(self.scene.show(machine))
+        self._signals.clear()
         self._moments.describe(machine, self._world.spawn)
         self._root = machine.root
         self._draw()
@@ -126,6 +129,8 @@ class Viewer(Node):
         for status in message.status:
             if status.name.endswith(PACE):
                 self.scene.show_state(status.message)
+            elif status.name.endswith(ENERGY):
+                self._signals.hear_energy(status)
 
     def _warn_of(self, problems: list[str]) -> None:
         for problem in problems:
@@ -176,13 +181,14 @@ class Viewer(Node):
             for link in self.scene.links:
                 self.scene.move(link, moments.frames.world(link))
             self.scene.stretch_cylinders()
-            hydraulics = self._hydraulics.take()
+            hydraulics = self._signals.values("hydraulics")
             self.scene.colour_cylinders(hydraulics)
             self.scene.labels.draw(strengths, hydraulics)
             self._move_objects()
             forces.draw(np.concatenate(arrows), self.scene.forces_box.value)
             self.scene.refresh_visibility()
             self.scene.colour_ground()
+            self.scene.plots.draw(1e-9 * (moments.time or 0), self._signals)
             self.scene.cameras.follow()
         if self._aim_wanted and moments.frames.known(self._root):
             self._aim_wanted = False

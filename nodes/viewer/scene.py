@@ -14,6 +14,7 @@ from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scal
 from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.labels import Labels
 from grouser.nodes.viewer.objects import ObjectsView
+from grouser.nodes.viewer.plots import Plots
 from grouser.nodes.viewer.shapes import add_shape, wxyz
 from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
 from grouser.nodes.viewer.values import Values
@@ -65,6 +66,7 @@ class Scene:
         forces: the arrows of contact forces.
         labels: of parts that were clicked.
         cameras: of the browsers.
+        plots: of chosen signals.
         terrain: soft ground with its ruts; None for other ground.
         problems: descriptions of parts of the world that cannot be drawn.
 
@@ -103,6 +105,13 @@ class Scene:
         self._add_panel()
 
     def _add_panel(self) -> None:
+        tabs = self.server.gui.add_tab_group()
+        with tabs.add_tab("view"):
+            self._add_view()
+        with tabs.add_tab("plots"):
+            self.plots = Plots(self.server.gui)
+
+    def _add_view(self) -> None:
         gui = self.server.gui
         # Any: viser's own types call a text's value read-only, its documentation sets it.
         self._machine_text: Any = gui.add_text("machine", "waiting for robot_description", disabled=True)
