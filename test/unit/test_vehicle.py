@@ -377,7 +377,7 @@ def steered_vehicles(draw):
     return Vehicle(tuple(replace(one, steering_speed=speed) for one in made))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=8)
 @given(st.data())
 def test_any_twist_makes_way(data):
     """Steady or jittering, about any centre: also about a wheel, at right angles to the limits, and back and forth."""
