@@ -15,7 +15,8 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geom
 ARROW_COLOUR = (190, 0, 110)  # colours that machines do not have
 CUT_COLOUR = (110, 0, 190)
 GRAVITY = 9.81  # [m/s2], only for the length of the arrows
-LONGEST = 1.5  # length of the longest arrow, over the size of the machine
+LONGEST = 1.0  # length of the longest arrow, over the size of the machine
+OF_WEIGHT = 0.5  # length of the arrow of the machine's weight, over that size
 
 
 class ForceArrows:
@@ -23,7 +24,7 @@ class ForceArrows:
 
     Args:
         scene: where they are drawn.
-        metres_per_newton: length of the arrows [m/N]; 0: the machine's weight is as long as the machine.
+        metres_per_newton: length of the arrows [m/N]; 0: the machine's weight is half as long as the machine.
     """
 
     def __init__(self, scene: viser.SceneApi, metres_per_newton: float) -> None:
@@ -34,7 +35,7 @@ class ForceArrows:
 
     @property
     def _metres_per_newton(self) -> float:
-        return self._given_scale or self._size / self._weight
+        return self._given_scale or OF_WEIGHT * self._size / self._weight
 
     def describe(self, machine: Machine, moving: set[str]) -> None:
         """Turns to another machine, without forces.
@@ -96,7 +97,7 @@ class ForceArrows:
             self._handle.remove()
             self._handle = None
         if self._handle is None:
-            width = 0.008 * self._size
+            width = 0.006 * self._size
             self._handle = self._scene.add_arrows(
                 "/contact_forces",
                 points,

@@ -47,7 +47,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "rate": Declaration(30.0, "Rate at which the picture changes [Hz of wall time].", True, 1.0, 120.0),
     "contact_scale": Declaration(
         0.0,
-        "Length of the arrow of a contact force [m/N]; 0: the machine's weight is as long as the machine.",
+        "Length of the arrow of a contact force [m/N]; 0: the machine's weight is half as long as the machine.",
         True,
         0.0,
         10.0,

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import viser
+from viser import uplot
 
 from grouser.nodes.viewer.signals import QUANTITIES, Signals
 
@@ -76,16 +77,17 @@ class Plot:
             self._handle.data = columns
             return
         curves = [
-            {"label": name, "stroke": colour, "width": 1.5} for name, colour in zip(self._names, _COLOURS, strict=False)
+            uplot.Series(label=name, stroke=colour, width=1.5)
+            for name, colour in zip(self._names, _COLOURS, strict=False)
         ]
         unit = QUANTITIES[self._chosen].unit
         with self._folder:
             self._handle = self._gui.add_uplot(
                 columns,
-                ({"label": "time [s]"}, *curves),
+                (uplot.Series(label="time [s]"), *curves),
                 title=f"{self._chosen} [{unit}]",
-                scales={"x": {"time": False}},
-                axes=({"label": "time [s]"}, {}),
+                scales={"x": uplot.Scale(time=False)},
+                axes=(uplot.Axis(label="time [s]"), uplot.Axis()),
                 height=_HEIGHT,
             )
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import logging
 import socket
+import warnings
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,8 @@ class Scene:
         check_port(host, port)
         # Browsers open and drop speculative connections: no traceback for those.
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
+        # A browser that has just been closed is no mistake.
+        warnings.filterwarnings("ignore", message="Queued a .* on a closed connection", category=UserWarning)
         # viser would print a box over the status line of `make run`; the node logs the address in one line.
         with contextlib.redirect_stdout(io.StringIO()):
             self.server = viser.ViserServer(host=host, port=port, label="grouser", verbose=False)

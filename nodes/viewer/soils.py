@@ -7,7 +7,7 @@ import numpy as np
 
 from grouser.physics.description.data.soil import SoilGround
 
-# By words in the names of soils, the first that fits; chosen by eye.
+# By words in the names of soils, the first that fits; chosen by eye, darker than they look under the page's lights.
 _COLOURS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
     {
         "snow": (236, 240, 245),
@@ -15,10 +15,10 @@ _COLOURS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
         "martian": (178, 104, 66),
         "clay": (150, 96, 70),
         "loam": (124, 92, 64),
-        "sand": (214, 186, 138),
+        "sand": (198, 162, 108),
     }
 )
-OTHER_SOIL = (168, 148, 118)
+OTHER_SOIL = (158, 134, 100)
 HARD_GROUND = (200, 197, 188)
 _GRAIN = 14.0  # standard deviation of the lightness of a soil's grains
 _PATTERN = 256  # places of the pattern of grains on each side

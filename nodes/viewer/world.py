@@ -99,14 +99,15 @@ def natural_cells(soil: SoilGround, grain: Grain, kind: int, left_out: set[TileI
         lines.append(np.unique(marks))
     x, y = lines
     middles = np.stack(np.meshgrid(0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), indexing="ij"), axis=-1)
-    i, j = (indices.ravel() for indices in np.indices(middles.shape[:2]))
+    row, column = (indices.ravel() for indices in np.indices(middles.shape[:2]))
     middles = middles.reshape(-1, 2)
     drawn = grain.kinds(*middles.T) == kind
     if left_out:
-        tiles = map(tuple, np.floor(middles / side).astype(np.int64).tolist())
-        drawn &= np.array([tile not in left_out for tile in tiles])
-    i, j = i[drawn], j[drawn]
-    corners = [(x[i], y[j]), (x[i + 1], y[j]), (x[i + 1], y[j + 1]), (x[i], y[j + 1])]
+        places = np.floor(middles / side).astype(np.int64).tolist()
+        drawn &= np.array([(i, j) not in left_out for i, j in places])
+    row, column = row[drawn], column[drawn]
+    near, far, right, left = x[row], x[row + 1], y[column], y[column + 1]
+    corners = [(near, right), (far, right), (far, left), (near, left)]
     return np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
 
 

@@ -40,9 +40,9 @@ from grouser.nodes.shared.messages import fill_group_values, make_group_values, 
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.simulator.object_markers import object_markers
 from grouser.nodes.viewer.cylinders import pressure_scale
-from grouser.nodes.viewer.forces import contact_ball, force_point
+from grouser.nodes.viewer.forces import ARROW_COLOUR, CUT_COLOUR, LONGEST, contact_ball, force_point
 from grouser.nodes.viewer.node import Viewer
-from grouser.nodes.viewer.scene import node_name
+from grouser.nodes.viewer.scene import moving_links, node_name
 from grouser.nodes.viewer.world import FIELD_POINTS, field_surface
 from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.terrain import surface_below
@@ -456,6 +456,38 @@ def test_ruts_replace_the_natural_ground(theatre: Theatre, world_file: Callable[
     publisher.publish(point_cloud("map", 1_000_000_000, columns | {"z": 0.5 + 0.75 * x, "pressure": rut}))
     theatre.wait_for(lambda: handle(viewer, "/terrain/0_0") is None, "natural ground after a reset")
     assert surface("/ground/dry_sand").area == pytest.approx(area)
+
+
+def test_sizes_are_those_of_what_moves() -> None:
+    """A rail of 40 m counts neither for the camera nor for the arrows, whatever carries it; a floating base does."""
+    fixed = MACHINE.replace(
+        '<robot name="red_box">',
+        """<robot name="rail">
+      <link name="world"/><link name="rail"><visual><geometry><box size="40 1 1"/></geometry></visual></link>
+      <joint name="sleepers" type="fixed"><parent link="world"/><child link="rail"/></joint>
+      <joint name="slide" type="prismatic"><parent link="rail"/><child link="base_link"/><axis xyz="1 0 0"/>
+        <limit lower="-20" upper="20" effort="1" velocity="1"/></joint>""",
+    )
+    assert moving_links(parse_machine(fixed, file="rail")) == {"base_link", "arm"}
+    assert moving_links(parse_machine(MACHINE, file="box")) == {"base_link", "arm"}
+    still = fixed.replace('type="prismatic"', 'type="fixed"').replace('type="revolute"', 'type="fixed"')
+    assert moving_links(parse_machine(still, file="still")) == {"world", "rail", "base_link", "arm"}
+
+
+def test_long_arrows_are_cut(theatre: Theatre) -> None:
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.stage.place("base_link", "odom", (0, 0, 0))
+    theatre.stage.forces = {"base_link": (0.0, 0.0, 5000.0)}  # 50 m by 0.01 m/N
+    theatre.wait_for(lambda: handle(viewer, "/contact_forces"), "the force")
+    arrows = handle(viewer, "/contact_forces")
+    size = viewer.scene.cameras.size
+    assert np.linalg.norm(arrows.points[0, 1] - arrows.points[0, 0]) == pytest.approx(LONGEST * size, rel=1e-6)
+    assert 1.6 < size < 4.0 and tuple(arrows.colors[0]) == CUT_COLOUR
+    theatre.stage.forces = {"base_link": (0.0, 0.0, 100.0)}
+    theatre.wait_for(lambda: tuple(handle(viewer, "/contact_forces").colors[0]) == ARROW_COLOUR, "the short arrow")
+    points = handle(viewer, "/contact_forces").points
+    assert points[0, 1, 2] - points[0, 0, 2] == pytest.approx(1.0)
 
 
 def test_objects_are_drawn_where_they_are(theatre: Theatre) -> None:
