@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,56 @@ VIEW_DISTANCE = 1.15  # of the machine's size
 VIEW_ANGLE = np.radians(45.0)  # top to bottom
 # A lens from so far away that its rays are nearly parallel; the browser has no orthographic camera.
 LENSES = {"perspective": VIEW_ANGLE, "nearly parallel": np.radians(3.0)}
+REPORT = 1.0  # [s] within which a browser reports a camera that was moved
 FOLLOWED = 0.002  # motion of the machine that a camera follows, of its size
 
 Corners = Callable[[], tuple[np.ndarray, np.ndarray]]
+
+
+class Follower:
+    """Moves the camera of one browser as the machine moves.
+
+    The browser reports its camera late. The next motion waits for the report of the one before: it would otherwise
+    begin where the camera no longer is, and undo what the user has done meanwhile.
+
+    Args:
+        client: the browser.
+        middle: of the machine [m].
+    """
+
+    def __init__(self, client: viser.ClientHandle, middle: np.ndarray) -> None:
+        self._camera, self._middle = client.camera, middle
+        self._waiting: tuple[np.ndarray, np.ndarray] | None = None  # place before and after the last motion
+        self._since = 0.0
+        client.camera.on_update(self._hear)
+
+    def restart(self, middle: np.ndarray) -> None:
+        """Takes note that the camera points at the machine, whose middle is there [m]."""
+        self._middle, self._waiting = middle, None
+
+    def follow(self, middle: np.ndarray, least: float, wanted: bool) -> None:
+        """Moves the camera, unless it is on its way.
+
+        Args:
+            middle: of the machine now [m].
+            least: motion of the machine that is followed [m].
+            wanted: whether the camera follows; else it stands still.
+        """
+        camera, moved = self._camera, middle - self._middle
+        if not wanted or camera.update_timestamp == 0.0:  # the browser has not said where its camera is
+            self._middle = middle
+        elif np.linalg.norm(moved) >= least and (self._waiting is None or monotonic() - self._since > REPORT):
+            self._middle, self._since = middle, monotonic()
+            place = camera.position
+            self._waiting = (place, place + moved)
+            camera.position = place + moved  # and its target with it
+
+    def _hear(self, camera: viser.CameraHandle) -> None:
+        """Takes a report of the browser, in a thread of the server."""
+        if (waiting := self._waiting) is not None:
+            before, after = (np.linalg.norm(camera.position - place) for place in waiting)
+            if after < before:
+                self._waiting = None
 
 
 class Cameras:
@@ -37,7 +85,7 @@ class Cameras:
 
     def __init__(self, server: viser.ViserServer, corners: Corners, root: Callable[[], Pose]) -> None:
         self._server, self._corners, self._root = server, corners, root
-        self._middle: np.ndarray | None = None  # to which the cameras have followed
+        self._followers: dict[int, Follower] = {}  # by the numbers of the browsers
         # What the browsers ask for, in threads of the server; `follow` answers.
         self._wanted: deque[tuple[viser.ClientHandle | None, str]] = deque()
         self.size = 1.0
@@ -53,7 +101,6 @@ class Cameras:
         """Points the camera of every browser, also of later ones, at the machine's present position."""
         low, high = self._corners()
         self.size = float(np.linalg.norm(high - low))
-        self._middle = 0.5 * (low + high)
         self.aim_newcomers()
         for client in self._server.get_clients().values():
             self._turn(client, "machine")
@@ -65,22 +112,15 @@ class Cameras:
         start.position, start.look_at = self._place("machine")
 
     def follow(self) -> None:
-        """Moves all cameras as the machine has moved since the last call, or where a browser wants them."""
+        """Moves all cameras as the machine has moved, and turns those whose browsers want it."""
         while self._wanted:
             self._turn(*self._wanted.popleft())
-        middle = np.mean(self._corners(), axis=0)
-        if self._middle is None or not self.follow_box.value:
-            self._middle = middle
-            return
-        moved = middle - self._middle
-        if np.linalg.norm(moved) < FOLLOWED * self.size:
-            return
-        self._middle = middle
-        for client in self._server.get_clients().values():
-            camera = client.camera
-            if camera.update_timestamp > 0.0:  # its place is known
-                # In viser a camera takes its target along.
-                camera.position = camera.position + moved
+        low, high = self._corners()
+        middle = 0.5 * (low + high)
+        clients = self._server.get_clients()
+        self._followers = {key: self._followers.get(key) or Follower(clients[key], middle) for key in clients}
+        for follower in self._followers.values():
+            follower.follow(middle, FOLLOWED * self.size, self.follow_box.value)
 
     def _turn(self, client: viser.ClientHandle | None, direction: str) -> None:
         """Points the camera of a browser at the machine from a direction."""
@@ -89,6 +129,9 @@ class Cameras:
         camera = client.camera
         camera.fov = LENSES[self.lens.value]
         camera.position, camera.look_at = self._place(direction)
+        if client.client_id in self._followers:
+            low, high = self._corners()
+            self._followers[client.client_id].restart(0.5 * (low + high))
 
     def _place(self, direction: str) -> tuple[np.ndarray, np.ndarray]:
         """Position of a camera in a direction from the machine, and the point that it looks at [m]."""

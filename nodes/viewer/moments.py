@@ -92,8 +92,8 @@ class Moments:
             if message:
                 wrench = arrivals.read(message).wrench
                 force, torque = wrench.force, wrench.torque
-                if math.hypot(force.x, force.y, force.z) > SMALLEST_FORCE:
-                    values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+                values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+                if np.isfinite(values).all() and np.linalg.norm(values[:3]) > SMALLEST_FORCE:
                     groups.setdefault(stamp, {})[link] = values
         for stamp in sorted(groups):
             self.show(stamp)

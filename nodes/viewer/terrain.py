@@ -10,7 +10,8 @@ from grouser.nodes.viewer.colours import ColourScale
 from grouser.nodes.viewer.shapes import textured_mesh
 from grouser.nodes.viewer.soils import Grain
 
-TILE = 64  # cells on each side of a tile
+TILE = 32  # cells on each side of a tile
+TILES = 1600  # that are drawn, but for those that the simulator sends
 TOUCHED = 1e-4  # rut or sinkage from which on a cell is no longer natural ground [m]
 SCALES = {
     "sinkage": ColourScale("sinkage of the ground", "mm", 1e-3, 0.05),
@@ -26,7 +27,7 @@ class TerrainView:
     """Draws natural ground, and where wheels have been the ground that they have left.
 
     A tile is drawn once a cell of it is touched, and again when it changes. Tiles that the simulator no longer sends,
-    because the wheels are far away, stay as they were.
+    because the wheels are far away, stay as they were, up to `TILES` of them.
 
     Args:
         scene: where they are drawn.
@@ -85,6 +86,7 @@ class TerrainView:
         for place in sorted(dirty & (changed | set(self._handles))):
             self._draw(place)
         if new:
+            self._forget(set(map(tuple, np.unique(places, axis=0).tolist())))
             self._draw_natural(set(self._handles))
 
     def colour_by(self, choice: str) -> None:
@@ -100,6 +102,13 @@ class TerrainView:
         self._handles.clear()
         self._tiles.clear()
         self._draw_natural(set())
+
+    def _forget(self, sent: set[TileIndex]) -> None:
+        """Removes the tiles that were drawn first, where there are too many; not those that were sent now."""
+        surplus = len(self._handles) - TILES
+        for place in [place for place in self._handles if place not in sent][: max(surplus, 0)]:
+            self._handles.pop(place).remove()
+            self._tiles.pop(place, None)
 
     def _tile(self, place: TileIndex) -> dict[str, np.ndarray]:
         if place not in self._tiles:

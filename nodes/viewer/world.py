@@ -1,6 +1,8 @@
 """The world in the browser: ground and obstacles, drawn once."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 import viser
@@ -22,6 +24,7 @@ LINE_LIFT = 0.002  # [m] above the surface
 ZENITH_COLOUR = (150, 190, 228)
 HORIZON_COLOUR = (238, 243, 246)
 SKY_ROWS = 128
+_SAME = 1e-9  # [m] between marks that are one
 MARGIN = 200.0  # to which soft ground is drawn along x and y [m]
 OBSTACLE_COLOUR = (0.62, 0.60, 0.56, 1.0)
 FIELD_POINTS = 300  # largest number of points of a height field on each side
@@ -87,28 +90,29 @@ def natural_cells(soil: SoilGround, grain: Grain, kind: int, left_out: set[TileI
         left_out: tiles.
     """
     side = TILE * soil.cell
-    lines = []
-    for axis in (0, 1):
-        marks = [-MARGIN, MARGIN]
-        if left_out:
-            tiles = [tile[axis] for tile in left_out]
-            marks += [side * index for index in range(min(tiles), max(tiles) + 2)]
-        if soil.types is not None:
-            borders = np.arange(1, soil.types.shape[axis]) - 0.5
-            marks += (soil.types_origin[axis] + soil.types_cell * borders).tolist()
-        lines.append(np.unique(marks))
-    x, y = lines
-    middles = np.stack(np.meshgrid(0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), indexing="ij"), axis=-1)
-    row, column = (indices.ravel() for indices in np.indices(middles.shape[:2]))
-    middles = middles.reshape(-1, 2)
-    drawn = grain.kinds(*middles.T) == kind
-    if left_out:
-        places = np.floor(middles / side).astype(np.int64).tolist()
-        drawn &= np.array([(i, j) not in left_out for i, j in places])
-    row, column = row[drawn], column[drawn]
-    near, far, right, left = x[row], x[row + 1], y[column], y[column + 1]
-    corners = [(near, right), (far, right), (far, left), (near, left)]
-    return np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
+    columns: dict[int, set[int]] = {}
+    for i, j in left_out:
+        columns.setdefault(i, set()).add(j)
+    rectangles = []
+    for near, far in pairwise(_marks(soil, 0, columns, side)):
+        # Only where tiles are left out the ground is cut along y, too.
+        tiles = columns.get(math.floor(0.5 * (near + far) / side), set())
+        for right, left in pairwise(_marks(soil, 1, tiles, side)):
+            if math.floor(0.5 * (right + left) / side) not in tiles:
+                rectangles.append(((near, right), (far, right), (far, left), (near, left)))
+    corners = np.array(rectangles).reshape(-1, 4, 2)
+    return corners[grain.kinds(*corners.mean(axis=1).T) == kind]
+
+
+def _marks(soil: SoilGround, axis: int, tiles: Iterable[int], side: float) -> list[float]:
+    """Where the ground is cut along an axis [m]: at its ends, at borders of soils and of tiles."""
+    marks = {-MARGIN, MARGIN, *(side * (tile + end) for tile in tiles for end in (0, 1))}
+    if soil.types is not None:
+        borders = np.arange(1, soil.types.shape[axis]) - 0.5
+        marks |= set((soil.types_origin[axis] + soil.types_cell * borders).tolist())
+    # A tile may end just where a soil does.
+    ordered = sorted(marks)
+    return [mark for before, mark in zip([-math.inf, *ordered], ordered, strict=False) if mark - before > _SAME]
 
 
 def draw_sky(scene: viser.SceneApi) -> None:
