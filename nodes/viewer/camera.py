@@ -36,32 +36,32 @@ class Follower:
 
     Args:
         client: the browser.
-        middle: of the machine [m].
+        leader: place of the link that it follows [m].
     """
 
-    def __init__(self, client: viser.ClientHandle, middle: np.ndarray) -> None:
-        self._camera, self._middle = client.camera, middle
+    def __init__(self, client: viser.ClientHandle, leader: np.ndarray) -> None:
+        self._camera, self._leader = client.camera, leader
         self._waiting: tuple[np.ndarray, np.ndarray] | None = None  # place before and after the last motion
         self._since = 0.0
         client.camera.on_update(self._hear)
 
-    def restart(self, middle: np.ndarray) -> None:
-        """Takes note that the camera points at the machine, whose middle is there [m]."""
-        self._middle, self._waiting = middle, None
+    def restart(self, leader: np.ndarray) -> None:
+        """Takes note that the camera points at the machine, with the leader there [m]."""
+        self._leader, self._waiting = leader, None
 
-    def follow(self, middle: np.ndarray, least: float, wanted: bool) -> None:
+    def follow(self, leader: np.ndarray, least: float, wanted: bool) -> None:
         """Moves the camera, unless it is on its way.
 
         Args:
-            middle: of the machine now [m].
-            least: motion of the machine that is followed [m].
+            leader: where that link is now [m].
+            least: motion that is followed [m].
             wanted: whether the camera follows; else it stands still.
         """
-        camera, moved = self._camera, middle - self._middle
+        camera, moved = self._camera, leader - self._leader
         if not wanted or camera.update_timestamp == 0.0:  # the browser has not said where its camera is
-            self._middle = middle
+            self._leader = leader
         elif np.linalg.norm(moved) >= least and (self._waiting is None or monotonic() - self._since > REPORT):
-            self._middle, self._since = middle, monotonic()
+            self._leader, self._since = leader, monotonic()
             place = camera.position
             self._waiting = (place, place + moved)
             camera.position = place + moved  # and its target with it
@@ -81,10 +81,13 @@ class Cameras:
         server: of the page, with its panel.
         corners: lowest and highest coordinates of the machine in the world [m].
         root: pose of the machine's root in the world.
+        leader: pose of the link that the cameras follow.
     """
 
-    def __init__(self, server: viser.ViserServer, corners: Corners, root: Callable[[], Pose]) -> None:
-        self._server, self._corners, self._root = server, corners, root
+    def __init__(
+        self, server: viser.ViserServer, corners: Corners, root: Callable[[], Pose], leader: Callable[[], Pose]
+    ) -> None:
+        self._server, self._corners, self._root, self._leader = server, corners, root, leader
         self._followers: dict[int, Follower] = {}  # by the numbers of the browsers
         # What the browsers ask for, in threads of the server; `follow` answers.
         self._wanted: deque[tuple[viser.ClientHandle | None, str]] = deque()
@@ -115,12 +118,11 @@ class Cameras:
         """Moves all cameras as the machine has moved, and turns those whose browsers want it."""
         while self._wanted:
             self._turn(*self._wanted.popleft())
-        low, high = self._corners()
-        middle = 0.5 * (low + high)
+        place = np.array(self._leader().position)
         clients = self._server.get_clients()
-        self._followers = {key: self._followers.get(key) or Follower(clients[key], middle) for key in clients}
+        self._followers = {key: self._followers.get(key) or Follower(clients[key], place) for key in clients}
         for follower in self._followers.values():
-            follower.follow(middle, FOLLOWED * self.size, self.follow_box.value)
+            follower.follow(place, FOLLOWED * self.size, self.follow_box.value)
 
     def _turn(self, client: viser.ClientHandle | None, direction: str) -> None:
         """Points the camera of a browser at the machine from a direction."""
@@ -130,8 +132,7 @@ class Cameras:
         camera.fov = LENSES[self.lens.value]
         camera.position, camera.look_at = self._place(direction)
         if client.client_id in self._followers:
-            low, high = self._corners()
-            self._followers[client.client_id].restart(0.5 * (low + high))
+            self._followers[client.client_id].restart(np.array(self._leader().position))
 
     def _place(self, direction: str) -> tuple[np.ndarray, np.ndarray]:
         """Position of a camera in a direction from the machine, and the point that it looks at [m]."""

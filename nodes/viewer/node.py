@@ -98,8 +98,7 @@ class Viewer(Node):
         self.create_subscription(MarkerArray, topics.OBJECT_SHAPES, self._on_object_shapes, topics.LATCHED)
         self.create_subscription(TFMessage, topics.OBJECT_POSES, self._on_object_poses, OBJECT_QUALITY, raw=True)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
-        if self.scene.terrain is not None:
-            self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
+        self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(self.period, self._draw, clock=clock)
@@ -138,10 +137,12 @@ class Viewer(Node):
 
     def _on_terrain(self, message: bytes) -> None:
         """Soft ground around the wheels; a stamp that is older than the last one begins anew."""
+        if (terrain := self.scene.terrain) is None:
+            return
         cloud = deserialize_message(message, PointCloud2)
-        stamp, terrain = nanoseconds_of(cloud.header.stamp), self.scene.terrain
+        stamp = nanoseconds_of(cloud.header.stamp)
         points = cloud_columns(cloud, ("x", "y", "z", "sinkage", "rut", "pressure"))
-        if terrain is None or points is None:
+        if points is None:
             return
         with self.scene.server.atomic():
             if stamp < self._terrain_stamp:

@@ -95,6 +95,7 @@ class Scene:
         self._collisions: list[viser.SceneNodeHandle] = []
         self._cylinders: list[CylinderView] = []
         self._machine: Machine | None = None
+        self._leader = ""
         self._legends: list[str] = []
         self.labels = Labels(self.server.scene)
         self.forces = ForceArrows(self.server.scene, metres_per_newton)
@@ -126,7 +127,7 @@ class Scene:
         self.collision_box = gui.add_checkbox("collision shapes", False)
         self._ground_choice: Any = gui.add_dropdown("ground shows", (*SCALES, PLAIN), visible=self.terrain is not None)
         self._legend: Any = gui.add_html("")
-        self.cameras = Cameras(self.server, self._corners, self._root_pose)
+        self.cameras = Cameras(self.server, self._corners, self._root_pose, self._leader_pose)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -143,6 +144,8 @@ class Scene:
         self._machine, moving = machine, moving_links(machine)
         self.forces.describe(machine, moving)
         self.labels.describe(machine)
+        first = [joint.child for joint in machine.joints if joint.parent not in moving and joint.child in moving]
+        self._leader = first[0] if first else machine.root
         problems = []
         for link in machine.links:
             name = node_name(link.name)
@@ -245,6 +248,10 @@ class Scene:
     def _root_pose(self) -> Pose:
         """Pose of the machine's root in the world."""
         return self._poses[self._machine.root] if self._machine else Pose()
+
+    def _leader_pose(self) -> Pose:
+        """Pose of the link that cameras follow: of the first that can move, of a floating base its root."""
+        return self._poses[self._leader] if self._leader else Pose()
 
     def _corners(self) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest coordinates of what can move in the world [m]; a cube of 1 m without a machine."""
