@@ -38,6 +38,14 @@ SCENE_ONLY = "body * { visibility: hidden } canvas { visibility: visible !import
 TIME = r"""Math.max(...[...document.querySelectorAll("input")]
     .map(field => parseFloat((/^([\d.]+) s$/.exec(field.value) || [0, -1])[1])))"""
 
+# The page fades in: ends after some pictures and some seconds.
+SETTLED = """new Promise(done => {
+    const start = performance.now();
+    let count = 0;
+    const tick = () => (count++ > 20 && performance.now() - start > 4000 ? done(0) : requestAnimationFrame(tick));
+    tick();
+})"""
+
 
 @dataclass(frozen=True)
 class Shot:
@@ -111,8 +119,8 @@ class Browser:
         self.call("Page.navigate", self._session, url=address)
 
     def run(self, script: str) -> object:
-        """Runs a script in the page and returns its value."""
-        answer = self.call("Runtime.evaluate", self._session, expression=script, returnByValue=True)
+        """Runs a script in the page and returns its value, or that of its promise."""
+        answer = self.call("Runtime.evaluate", self._session, expression=script, returnByValue=True, awaitPromise=True)
         return answer["result"].get("value")
 
     def picture(self, file: Path) -> None:
@@ -160,6 +168,7 @@ def take(shot: Shot, file: Path) -> None:
             if isinstance(now, int | float) and now >= shot.time:
                 break
             time.sleep(0.5)
+        browser.run(SETTLED)
         browser.run(f"document.head.appendChild(document.createElement('style')).textContent = '{SCENE_ONLY}'")
         browser.picture(file)
         browser.close()
