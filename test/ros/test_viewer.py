@@ -29,6 +29,7 @@ from PIL import Image
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -39,6 +40,7 @@ from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import fill_group_values, make_group_values, point_cloud
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.simulator.object_markers import object_markers
+from grouser.nodes.viewer.arrivals import Polled, TransformArrivals
 from grouser.nodes.viewer.cylinders import pressure_scale
 from grouser.nodes.viewer.forces import ARROW_COLOUR, CUT_COLOUR, LONGEST, contact_ball, force_point
 from grouser.nodes.viewer.node import Viewer
@@ -200,6 +202,29 @@ def test_frames_compose_and_tf_wins_over_the_description() -> None:
     frames.receive("base_link", "odom", Pose((5.0, 0.0, 0.0), NO_TURN))
     assert frames.world("arm").position == pytest.approx([6.0, 0.0, 0.5])
     assert frames.world("nobody").position == pytest.approx([0.0, 0.0, 0.0])
+
+
+def test_publishers_of_transforms_are_told_apart_by_their_frames(theatre: Theatre) -> None:
+    """Names of every length modulo four, as they are aligned; the numbers of a transform make no other publisher."""
+    arrivals = TransformArrivals(theatre.stage, TFMessage, "elsewhere", topics.TF_QUALITY, Polled())
+    pairs = [("a" * parent, "b" * child) for parent in range(1, 6) for child in range(1, 6)]
+    for number, (parent, child) in enumerate(pairs):
+        for seconds in range(3):
+            transform = TransformStamped(child_frame_id=child)
+            transform.header.frame_id, transform.header.stamp.sec = parent, seconds
+            transform.transform.translation.x = float(number + 0.1 * seconds)
+            arrivals._keep(serialize_message(TFMessage(transforms=[transform])))
+    assert len(arrivals.histories) == len(pairs)
+    for history, (parent, child) in zip(arrivals.histories.values(), pairs, strict=True):
+        assert history.newest() == 2_000_000_000
+        stamp, message = history.at(1_999_999_999)
+        (transform,) = arrivals.read(message).transforms
+        assert (transform.header.frame_id, transform.child_frame_id, stamp) == (parent, child, 1_000_000_000)
+    arrivals._keep(serialize_message(TFMessage()))
+    assert len(arrivals.histories) == len(pairs)
+    history.add(5, b"of a clock that was set back")
+    assert history.at(1_000_000_000) == (5, b"of a clock that was set back")
+    arrivals.close()
 
 
 def test_cyclic_transforms_end() -> None:
