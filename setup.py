@@ -24,6 +24,7 @@ RUN = [
     "matplotlib",
     "pillow",
     "viser",
+    "websockets>=14",  # which viser needs too
     "mcap>=1.6",
     "zstandard",  # in which mcap packs
     "pygraphviz>=2",  # with graphviz itself in its wheels
@@ -86,6 +87,7 @@ setup(
     maintainer_email="grouser@example.org",
     python_requires=">=3.10",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={"grouser.nodes.viewer.page": ["*.html", "*.css", "*.js"]},
     data_files=data_files(),
     install_requires=RUN,
     extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST, **BRIDGES},

@@ -28,7 +28,8 @@ from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 
 from grouser.bridges.scheduling import Scheduling, apply_scheduling
-from grouser.bridges.trials.latency_trial import move_stick, stick_mapping
+from grouser.bridges.trials.latency_trial import move_stick
+from grouser.bridges.trials.rigs import COMMAND, stick_mapping
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
 from grouser.nodes.simulator.node import SimulatorNode, spinning
@@ -142,12 +143,11 @@ def watch_joy() -> None:
 
 
 def stick(events: str, interval: str) -> None:
-    """A joystick's bridge to joy. ``measure``: lets another process move the stick; the times of its events [s]."""
+    """A joystick's bridge to joy. ``measure``: lets another process move it; raw deflections and their times [s]."""
     scheduling = Scheduling("fifo", _PRIORITY)
     apply_scheduling(scheduling)
-    node, mapping = Node("stick"), stick_mapping("joy/axis_0")
-    plant = RosPlant(node, mapping, (), False, "")
-    _obey({"measure": lambda: move_stick(mapping, plant, int(events), float(interval), float(interval), scheduling)})
+    plant = RosPlant(Node("stick"), stick_mapping(COMMAND), (), False, "")
+    _obey({"measure": lambda: list(move_stick(COMMAND, plant, int(events), float(interval), scheduling).items())})
 
 
 def sleep() -> None:

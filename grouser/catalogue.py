@@ -70,6 +70,11 @@ def bridge_files() -> list[Path]:
     return _list("config/bridges", _YAML_ENDINGS)
 
 
+def pattern_files() -> list[Path]:
+    """Files of the control patterns that come with grouser, by name; none where its files are not installed."""
+    return _list("config/operator", _YAML_ENDINGS)
+
+
 def machine_files() -> list[Path]:
     """Files of the machines that come with grouser, by name; none where its files are not installed."""
     return _list("urdf", _MACHINE_ENDINGS)

@@ -24,10 +24,11 @@ def soil_costs(machine: Machine, world: World, grid: OccupancyMap) -> np.ndarray
         Costs from 0 to 1 [-], shape (cells along y, cells along x).
 
     Raises:
-        ParameterError: the machine has no wheels, or a soil has no numbers for them.
+        ParameterError: the machine has neither wheels nor tracks, or a soil has no numbers for them.
     """
-    if not machine.wheels:
-        raise ParameterError("machine", machine.name, "a machine with <wheel> elements: only wheels sink into soil")
+    if not machine.wheels and not machine.tracks:
+        valid = "a machine with <wheel> or <track> elements: nothing else sinks into soil"
+        raise ParameterError("machine", machine.name, valid)
     soil, (rows, columns) = world.soil, grid.occupied.shape
     if soil is None:
         return np.zeros((rows, columns))

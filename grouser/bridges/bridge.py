@@ -160,11 +160,14 @@ class Bridge:
     def say(self, now: float) -> float:
         """Sends what is due; returns when to call it next [s]. It may wait for a bus, and keeps no lock meanwhile."""
         due = [output for output in self._outputs if output.is_due(now)]
+        started = self._clock()
         measured = self.disturb(self._plant.measure({name for output in due for name in output.names}) if due else {})
         for output in due:
             sent = self._send(output.message.name, output.values(measured))
             output.figures.sent += sent
             output.figures.stopped += not sent
+        if due:
+            self.figures.measurement_to_sent.add(self._clock() - started)
         return min((output.due for output in self._outputs), default=math.inf)
 
     def acknowledge(self, now: float) -> dict[str, str]:

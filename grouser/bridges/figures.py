@@ -54,6 +54,7 @@ class BridgeFigures:
         inputs, outputs: by name of the message.
         strangers: refused bytes of no known message: reason -> number.
         event_to_command: from the arrival of an obeyed message until its commands were handed to the plant [s].
+        measurement_to_sent: from taking the measurements of due messages until these were handed to the transport [s].
         lateness: of the timer [s].
     """
 
@@ -61,4 +62,5 @@ class BridgeFigures:
     outputs: dict[str, OutputFigures]
     strangers: Counter[str] = field(default_factory=Counter)
     event_to_command: Histogram = field(default_factory=Histogram)
+    measurement_to_sent: Histogram = field(default_factory=Histogram)
     lateness: Histogram = field(default_factory=Histogram)

@@ -23,6 +23,10 @@ class Output:
         self.message = message
         self.figures = OutputFigures()
         self.due = -math.inf
+        # As tuples, because every message needs all of them.
+        self._signals = [
+            (one.field, one.signal, one.factor, one.low, one.high, one.offset, one.scale) for one in message.signals
+        ]
         self.names = tuple(dict.fromkeys(signal.signal for signal in message.signals))
 
     def is_due(self, now: float) -> bool:
@@ -39,12 +43,12 @@ class Output:
     def values(self, measured: Mapping[str, float]) -> dict[str, float]:
         """Returns field -> value as the protocol has it, from measurements [SI]; NaN where there is none."""
         values = {}
-        for signal in self.message.signals:
-            shown = measured.get(signal.signal, math.nan) / signal.factor
-            if math.isfinite(shown):
-                held = min(max(shown, signal.low), signal.high)
-                self.figures.held += held != shown
-                values[signal.field] = (held - signal.offset) / signal.scale
-            else:
-                values[signal.field] = math.nan
+        for field, signal, factor, low, high, offset, scale in self._signals:
+            shown = measured.get(signal, math.nan) / factor
+            if not math.isfinite(shown):
+                shown = math.nan
+            elif not low <= shown <= high:
+                shown = low if shown < low else high
+                self.figures.held += 1
+            values[field] = (shown - offset) / scale
         return values

@@ -30,6 +30,7 @@ class BridgeRunner:
 
     Attributes:
         bridge, transport, faults: its parts.
+        scheduling: that was asked for.
         granted: what the timer's thread got; None before it runs.
     """
 
@@ -43,12 +44,12 @@ class BridgeRunner:
         scheduling: Scheduling | None = None,
         seed: int = 0,
     ) -> None:
-        self._scheduling = scheduling or Scheduling()
+        self.scheduling = scheduling or Scheduling()
         self.bridge = Bridge(mapping, plant, self._send, link_told)
         self.faults = FaultInjector(self.bridge, seed, self.bridge.attention)
         self.bridge.disturb = self.faults.disturb
         self.transport = KeptOpen(
-            transport, self.faults, transport_told, lambda: apply_scheduling(self._scheduling), self.faults.tamper
+            transport, self.faults, transport_told, lambda: apply_scheduling(self.scheduling), self.faults.tamper
         )
         self.granted: Granted | None = None
         self._ending = threading.Event()
@@ -90,7 +91,7 @@ class BridgeRunner:
                 self.transport.end(reason)
 
     def _watch(self) -> None:
-        self.granted = apply_scheduling(self._scheduling)
+        self.granted = apply_scheduling(self.scheduling)
         while not self._ending.is_set():
             self.bridge.attention.clear()
             now = time.monotonic()
@@ -100,7 +101,7 @@ class BridgeRunner:
 
     def _say(self) -> None:
         """Sends in a thread of its own: a transport may wait for its bus, and silence is found all the same."""
-        apply_scheduling(self._scheduling)
+        apply_scheduling(self.scheduling)
         while not self._ending.is_set():
             following = self.bridge.say(time.monotonic())
             self._ending.wait(max(0.0, following - time.monotonic()) if following < math.inf else None)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import socket
 import subprocess
 import sys
 import textwrap
@@ -35,7 +36,8 @@ from grouser.runtime.streams import STREAMS
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
-VIEWER_ADDRESS = "http://localhost:8080"
+VIEWER_PORT = 8080
+_MOST_PORTS = 100  # that are tried where no port is given
 # Quiet, so that it does not write into the status line; its address is printed at the start.
 _VIEWER = ("-m", "grouser.nodes.viewer", "--ros-args", "--log-level", "viewer:=warn", "-p")
 # The status line says what the node's log would.
@@ -66,6 +68,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
     """Runs a simulation as the options of `make_parser` say, and those that were added to it; see `main`."""
     own, ros = split_ros_arguments(arguments)
     options = parser.parse_args(own)
+    port = _page_port(parser, options.port) if options.view else 0
     stop = threading.Event()
     stop_on_signals(stop)
     compiled: deque[Progress] = deque(maxlen=1)
@@ -78,8 +81,8 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         leave(EXIT_BAD_INPUT)
     line = StatusLine()
-    with _viewer(options.view, node.parameters.world) as viewer, spinning(node):
-        _introduce(node, options.view)
+    with _viewer(port, node.parameters.world) as viewer, spinning(node):
+        _introduce(node, port)
         _wait_until_built(node, stop, line, compiled)
         _watch(node, viewer, stop, _countdown(node, options), line)
         if viewer is not None:
@@ -173,6 +176,11 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     add("--real-time-factor", type=float, default=1.0, help="simulated per wall seconds; 0: as fast as possible")
     add("--duration", type=_positive, help="stop after so many seconds; exit status 0 only if real time was kept")
     add("--view", action=argparse.BooleanOptionalAction, default=True, help="show the machine in the browser")
+    add(
+        "--port",
+        type=_port,
+        help=f"of the page in the browser, which must be free (default: {VIEWER_PORT}, or the next free one)",
+    )
     return parser
 
 
@@ -181,6 +189,40 @@ def _positive(text: str) -> float:
     if not 0.0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not a time above 0 s")
     return value
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 1 to 65535")
+    return value
+
+
+def _page_port(parser: argparse.ArgumentParser, wanted: int | None) -> int:
+    """The port for the page: the wanted one or, without a wish, the first free one from `VIEWER_PORT`.
+
+    Ends the process with an error if the wanted one is taken.
+    """
+    if wanted is not None:
+        if not _is_free(wanted):
+            parser.error(f"--port {wanted}: another program has this port; choose another one, or none")
+        return wanted
+    port = next((one for one in range(VIEWER_PORT, VIEWER_PORT + _MOST_PORTS) if _is_free(one)), None)
+    if port is None:
+        parser.error(f"no port from {VIEWER_PORT} on is free for the page: choose one by --port, or --no-view")
+    if port != VIEWER_PORT:
+        print(f"{parser.prog}: another program has port {VIEWER_PORT}; the page is at {port}", file=sys.stderr)
+    return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def _overrides(options: argparse.Namespace) -> list[Parameter]:
@@ -210,11 +252,11 @@ def _program(options: argparse.Namespace) -> str:
     return "" if demonstration is None else str(demonstration)
 
 
-def _introduce(node: SimulatorNode, view: bool) -> None:
+def _introduce(node: SimulatorNode, port: int) -> None:
     machine, parameters = node.machine, node.parameters
     print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
-    if view:
-        print(f"  view:      {VIEWER_ADDRESS}")
+    if port:
+        print(f"  page:      http://localhost:{port}")
     print(_listed("publishes:", [publisher.topic_name for publisher in node.publishers]))
     twist = "TwistStamped" if parameters.enable_stamped_cmd_vel else "Twist"
     heard = [subscription.topic_name for subscription in node.subscriptions]
@@ -316,16 +358,18 @@ def _verdict(program: str, node: SimulatorNode, duration: float | None, line: St
 
 
 @contextmanager
-def _viewer(wanted: bool, world: str) -> Iterator[subprocess.Popen | None]:
+def _viewer(port: int, world: str) -> Iterator[subprocess.Popen | None]:
     """Runs the viewer as a process of its own, so that drawing takes no time from the physics.
+
+    Its page is at a port; 0: there is no viewer.
 
     It has a session of its own: a Ctrl-C reaches it through this process only, not during its start.
     """
-    if not wanted:
+    if not port:
         yield None
         return
     # Quoted: ROS reads the value as YAML.
-    command = [sys.executable, *_VIEWER, f"world:={json.dumps(world)}"]
+    command = [sys.executable, *_VIEWER, f"world:={json.dumps(world)}", "-p", f"port:={port}"]
     process = subprocess.Popen(command, start_new_session=True)
     try:
         yield process

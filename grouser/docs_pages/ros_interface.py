@@ -281,8 +281,9 @@ def _offers(node_class: type[Node], parameters: Mapping[str, object]) -> Endpoin
     node = make([Parameter(name, value=value) for name, value in parameters.items()])
     _describe(node)
     offers = {key: offer for key, offer in _endpoints(node).items() if key not in known}
-    if isinstance(node, Viewer):
-        node.scene.stop()
+    if isinstance(node, Viewer):  # with the node of its page
+        offers |= {key: offer for key, offer in _endpoints(node.page.node).items() if key not in known}
+        node.stop()
     node.destroy_node()
     return offers
 

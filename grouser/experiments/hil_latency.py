@@ -1,8 +1,9 @@
-"""How long it takes from an event of a joystick to the force that it causes, and how late steps are.
+"""How long it takes from an event in another process to the force that it causes, and back, and how late steps are.
 
-Another process moves the stick; its events go through the whole bridge into a machine that steps at its pace. All
-processes share the clock (CLOCK_MONOTONIC). With events spread evenly over the steps, the time from event to force has
-a floor of half a step in the median and of one step at most, plus transport and computing.
+Another process moves a lever by the protocol of a bridge; its events go through the whole bridge into a machine that
+steps at its pace, and a reply brings back which command was obeyed last. All processes share the clock
+(CLOCK_MONOTONIC). With events spread evenly over the steps, the time from event to force has a floor of half a step in
+the median and of one step at most, plus transport and computing.
 
 The results are times of this computer at this load: they are reported, never promised.
 """
@@ -14,8 +15,9 @@ import numpy as np
 
 from grouser.bridges.histogram import Distribution
 from grouser.bridges.scheduling import PRIORITIES, Scheduling
-from grouser.bridges.trials.latency_trial import run_joystick
-from grouser.bridges.trials.stimulus import FULL
+from grouser.bridges.trials.hands import FULL
+from grouser.bridges.trials.latency_trial import LatencySettings, run_latency
+from grouser.bridges.trials.rigs import RIGS
 from grouser.catalogue import machine_file, world_file
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
@@ -25,27 +27,37 @@ from grouser.physics.simulation.simulation import Simulation
 DESCRIPTION = "times from an event in another process through a bridge to the force in the machine"
 
 PARAMETERS = {
-    "bridge": Parameter("joystick", "-", "which bridge", choices=("joystick",)),
+    "bridge": Parameter("can", "-", "which bridge", choices=tuple(RIGS)),
+    "interface": Parameter(
+        "",
+        "-",
+        "of CAN: slcan, by a pseudo-terminal, or python-can's with its channel, socketcan:vcan0; empty: the best",
+    ),
     "machine": Parameter("excavator", "-", "machine that steps: a name or a file"),
     "step": positive(0.001, "s", "of the simulation"),
-    "events": Parameter(2000, "-", "of the stick", minimum=1, maximum=FULL),
-    "event_interval": positive(0.007, "s", "between two events; each comes its own share of a step later"),
-    "scheduling": Parameter("fifo", "-", "of physics, bridge and stick", choices=("other", "fifo")),
+    "rate": Parameter(100.0, "Hz", "of the replies", minimum=1.0, maximum=2000.0),
+    "events": Parameter(2000, "-", "of the lever", minimum=1, maximum=FULL),
+    "event_interval": positive(
+        0.007, "s", "between two events; each comes its own share of a step later; of an FMU its step"
+    ),
+    "scheduling": Parameter("fifo", "-", "of physics, bridge and hand", choices=("other", "fifo")),
     "priority": Parameter(50, "-", "of fifo", minimum=PRIORITIES[0], maximum=PRIORITIES[1]),
     "lock_memory": Parameter(True, "-", "whether memory is kept from being paged out"),
     "cpu": Parameter(-1, "-", "processor of all threads; -1: any", minimum=-1, maximum=1023),
     "spin": Parameter(0.0, "s", "last part of a wait that looks at the clock", minimum=0.0, maximum=0.001),
+    "seed": Parameter(0, "-", "of the shares of a step", minimum=0, maximum=1_000_000),
 }
-_TIMES = ("event_to_command", "command_to_force", "event_to_force")
+_TIMES = ("event_to_command", "command_to_force", "event_to_force", "force_to_reply", "loop")
 
 
 def run(**parameters: Any) -> Result:
     """Runs the trial.
 
     Returns:
-        Of each of `event_to_command`, `command_to_force` and `event_to_force`: `_p50`, `_p99`, `_max`, `_edges` and
-        `_counts` of its histogram. `step_lateness_p50`, `_p99`, `_max`; `steps`, `late_steps`; `sent`, `obeyed`,
-        `lost`, `duplicated`; `cpu_share`; what was got: `scheduling_got`, `memory_locked`, `cpu_got`, `refusals`;
+        `_p50`, `_p99`, `_max`, `_edges` and `_counts` (of a histogram) of each of `event_to_command`,
+        `command_to_force`, `event_to_force`, `force_to_reply` and `loop`; the last two are empty for a stick, which
+        hears no reply. `step_lateness_p50`, `_p99`, `_max`; `steps`, `late_steps`; `sent`, `obeyed`, `lost`,
+        `duplicated`; `cpu_share`; what was got: `scheduling_got`, `memory_locked`, `cpu_got`, `refusals`;
         `load_average`.
 
     Raises:
@@ -60,14 +72,17 @@ def run(**parameters: Any) -> Result:
     scheduling = Scheduling(
         parameters["scheduling"], parameters["priority"], parameters["cpu"], parameters["lock_memory"]
     )
-    report = run_joystick(
-        simulation,
-        machine.valves[0].name,
+    settings = LatencySettings(
+        parameters["bridge"],
+        parameters["interface"],
+        parameters["rate"],
         parameters["events"],
         parameters["event_interval"],
         scheduling,
         parameters["spin"],
+        parameters["seed"],
     )
+    report = run_latency(simulation, machine.valves[0].name, settings)
     results: dict[str, Any] = {}
     for name in _TIMES:
         results |= _figures(name, getattr(report, name))

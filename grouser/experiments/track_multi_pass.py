@@ -16,6 +16,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground, World
+from grouser.physics.readings.measurements import TerrainPatch
 from grouser.physics.simulation.simulation import Simulation
 from grouser.studies.tracks.shoe_row import Pull, ShoeRow, closed_form
 
@@ -33,9 +34,11 @@ PARAMETERS = {
 }
 
 _FORCES = ("resistance", "thrust", "drawbar_pull")
-_UNITS = {"pass": "-", "sinkage": "m", **dict.fromkeys(_FORCES, "N")}
+_UNITS = {"pass": "-", "sinkage": "m", "rut_depth": "m", **dict.fromkeys(_FORCES, "N")}
 # Ways of a pass, as shares of the contact's length: until the track is steady, and while it is measured.
 _APPROACH, _MEASURED = 1.2, 0.4
+# Ground that the whole track passes in each pass, from the middle of the track at the start, as shares of the length.
+_RUT = (0.7, 1.1)
 # The winch sets the track down within so many seconds, in so many commands.
 _SETTING_DOWN, _COMMANDS = 2.0, 200
 _READINGS = 200
@@ -48,7 +51,7 @@ def run(**parameters: Any) -> Result:
 
     Returns:
         One value a pass, means over the last share of its way: `sinkage` of the track; `resistance`, `thrust` and
-        `drawbar_pull` in the direction of the pass.
+        `drawbar_pull` in the direction of the pass; `rut_depth` is that of the middle half of the rut after it.
 
     Raises:
         ParameterError: soil that does not carry the track.
@@ -104,7 +107,17 @@ def _drive_through(simulation: Simulation, parameters: Mapping[str, Any], direct
     if not sinkage < _SUNK * parameters["radius"]:
         valid = f"a weight that the soil carries: the track sinks by {sinkage:.3g} m, to its axles"
         raise ParameterError("weight", parameters["weight"], valid)
-    return {"sinkage": sinkage, **dict(zip(_FORCES, forces, strict=True))}
+    rut_depth = _rut_depth(simulation.terrain_patch(), parameters)
+    return {"sinkage": sinkage, "rut_depth": rut_depth, **dict(zip(_FORCES, forces, strict=True))}
+
+
+def _rut_depth(patch: TerrainPatch | None, parameters: Mapping[str, Any]) -> float:
+    """Mean depth of the middle half of the rut that the whole track has passed [m]."""
+    assert patch is not None
+    begin, end = (share * parameters["contact_length"] for share in _RUT)
+    inside = (patch.x > begin) & (patch.x < end)
+    inside &= np.abs(patch.y) < max(0.25 * parameters["width"], 0.51 * patch.cell)
+    return float(patch.rut[inside].mean())
 
 
 def _closed_form(parameters: Mapping[str, Any]) -> Pull:

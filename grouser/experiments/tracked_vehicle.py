@@ -12,6 +12,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
+from grouser.physics.tracks.alternation import longest_step
 
 # Gravity that its weight is meant for [m/s2].
 GRAVITY = 9.81
@@ -29,22 +30,25 @@ VEHICLE = {
     "centre_ahead": Parameter(0.0, "m", "of the centre of mass before the middle of the tracks"),
     "shoes": Parameter(96, "-", "of each track", minimum=8, maximum=400),
 }
-# Longer steps are too long for the stiff shoes of these experiments: their load alternates from step to step.
-STEP = Parameter(0.002, "s", "of the simulation", minimum=1e-5, maximum=0.003)
+STEP = Parameter(0.002, "s", "of the simulation", minimum=1e-5, maximum=0.01)
 # The drives come to their speeds in so many commands.
 _RAMP = 100
 
 
-def make_tracked_vehicle(parameters: Mapping[str, Any], world: World, **arguments: float) -> Simulation:
+def make_tracked_vehicle(
+    parameters: Mapping[str, Any], world: World, stiffness: float, **arguments: float
+) -> Simulation:
     """The vehicle in a world, standing.
 
     Args:
         parameters: those of `VEHICLE`, and the step.
         world: to drive in.
+        stiffness: of the shoes on rigid ground, per area [N/m3].
         arguments: more of the xacro file's.
 
     Raises:
-        ParameterError: tracks wider than their distance, or a centre of mass beyond them.
+        ParameterError: tracks wider than their distance, a centre of mass beyond them, or a step at which the load of
+            its shoes would alternate.
         MachineError: parameters that make no belt.
     """
     width, tread, half = parameters["width"], parameters["tread"], 0.5 * parameters["contact_length"]
@@ -53,7 +57,13 @@ def make_tracked_vehicle(parameters: Mapping[str, Any], world: World, **argument
     if not abs(parameters["centre_ahead"]) < half:
         valid = f"between {-half:g} and {half:g} m: it would tip over the ends of its tracks"
         raise ParameterError("centre_ahead", parameters["centre_ahead"], valid)
+    pressed = 2.0 * width * parameters["contact_length"] * stiffness
+    longest = longest_step(pressed, parameters["weight"] / GRAVITY)
+    if world.soil is None and parameters["step"] > longest:
+        valid = f"at most {longest:.3g} s: the load of these shoes would alternate from step to step"
+        raise ParameterError("step", parameters["step"], valid)
     given = {
+        "stiffness": stiffness,
         "weight": parameters["weight"],
         "gravity": GRAVITY,
         "length": parameters["contact_length"],

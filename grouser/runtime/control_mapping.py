@@ -15,7 +15,8 @@ class Lever:
     """One direction of a stick, or two buttons, that move one actuator.
 
     Attributes:
-        kind: of the actuator: ``valve``, ``velocity`` or ``effort`` of a joint, ``twist``, or ``tip``.
+        kind: of the actuator: ``valve``, ``velocity`` or ``effort`` of a joint, ``position`` of a joint, whose target
+            the lever moves, ``twist``, or ``tip``.
         actuator: name of a valve or of a joint, of a part of the twist, ``x``, ``y``, ``yaw`` or ``curvature``, or of
             the tip's velocity, ``reach``, ``height`` or ``attitude``.
         scale: command at full deflection: spool command in [-1, 1], rad/s or m/s, N m or N; of a twist m/s, rad/s, or

@@ -12,8 +12,3 @@ def freeze_present_objects() -> None:
     gc.collect()
     gc.freeze()
     gc.collect()  # so that the collector schedules by the few objects that remain
-
-
-def collect() -> None:
-    """Collects garbage since then: less than a millisecond."""
-    gc.collect()

@@ -1,6 +1,7 @@
 """The mailbox of the physics thread: other threads leave commands and calls in it without waiting."""
 
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import CancelledError, Future
 from typing import Any
@@ -33,6 +34,8 @@ class Mailbox:
     ticks; it wakes that thread at once, and its result arrives in a future.
 
     Attributes:
+        taken_since: when the first one of the commands that were taken last had arrived, `time.monotonic` [s]; None:
+            there were none.
         attention: set while a call is waiting, when the last missing source has commanded, and permanently once the
             mailbox is closed.
     """
@@ -41,6 +44,8 @@ class Mailbox:
         self.attention = threading.Event()
         self._lock = threading.Lock()
         self._commands: dict[str, dict[str, float]] = {}
+        self._waiting_since: float | None = None
+        self.taken_since: float | None = None
         self._missing: set[str] = set()
         self._expected_since = 0
         self._calls: list[tuple[Call, Future]] = []
@@ -77,6 +82,8 @@ class Mailbox:
             nanoseconds: their stamp; 0: none.
         """
         with self._lock:
+            if self._waiting_since is None:
+                self._waiting_since = time.monotonic()
             # The latest source comes last: its value holds where two sources command one actuator.
             self._commands[source] = {**self._commands.pop(source, {}), **commands}
             if source in self._missing and (nanoseconds == 0 or nanoseconds >= self._expected_since):
@@ -105,6 +112,7 @@ class Mailbox:
         """Takes all commands since the last call: source -> actuator -> value."""
         with self._lock:
             commands, self._commands = self._commands, {}
+            self.taken_since, self._waiting_since = self._waiting_since, None
         return commands
 
     def run_calls(self, loop: Any) -> None:

@@ -9,8 +9,8 @@ zero-position monitoring; ISO 13849-1 has the same requirement for a machine's r
   out of neutral then has no effect.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from grouser.runtime.control_mapping import ControlMapping
 
@@ -38,6 +38,7 @@ class Commands:
         efforts: of joints [N m or N].
         twist: speeds forward and to the left [m/s] and yaw rate [rad/s]; None for a mapping without one.
         tip: speeds of a tip's reach and height [m/s] and attitude [rad/s]; None for a mapping without one.
+        position_speeds: of the targets of joints in position mode [rad/s or m/s].
     """
 
     valves: dict[str, float]
@@ -45,6 +46,7 @@ class Commands:
     efforts: dict[str, float]
     twist: tuple[float, float, float] | None
     tip: tuple[float, float, float] | None = None
+    position_speeds: Mapping[str, float] = field(default_factory=dict)
 
 
 class Operating:
@@ -88,8 +90,7 @@ class Operating:
         stop = self.pattern.emergency_stop_button
         stopped = stop is not None and stop < len(buttons) and buttons[stop] != 0
         if stopped:
-            self.emergency_stop = True
-            self._rest()
+            self.stop_machine()
         try:
             self.pattern.check(axes, buttons)
         except ValueError:
@@ -101,6 +102,11 @@ class Operating:
         if before is not None:
             self._press([new > old for new, old in zip(buttons, before.buttons, strict=False)], stopped)
         self._arm()
+
+    def stop_machine(self) -> None:
+        """Emergency stop: as if its button were pressed."""
+        self.emergency_stop = True
+        self._rest()
 
     def advance(self, now: float) -> None:
         """Advances the commands to a time: towards the levers' positions, or to neutral after a silence."""
@@ -139,6 +145,7 @@ class Operating:
             efforts=of("effort"),
             twist=(twist["x"], twist["y"], yaw_rate) if of("twist") else None,
             tip=None if self.pattern.tip is None else (tip["reach"], tip["height"], tip["attitude"]),
+            position_speeds=of("position"),
         )
 
     def _rest(self) -> None:

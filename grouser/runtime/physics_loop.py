@@ -301,6 +301,7 @@ class PhysicsLoop:
         try:
             transfer_state(self._simulation, simulation)
         except GrouserError as error:
+            simulation.discard()
             return Outcome(False, str(error), error)
         for event in events(self.step):
             self._note(event)
@@ -321,7 +322,7 @@ class PhysicsLoop:
         return Outcome(True, "another world")
 
     def _take(self, simulation, robots, schedule, newcomers):
-        self._simulation, self._schedule = simulation, schedule
+        before, self._simulation, self._schedule = self._simulation, simulation, schedule
         for name in self._runtimes.keys() - robots:
             self._runtimes.pop(name).stop_trajectory("the machine was taken out")
             self._lockstep.leave_out(name)
@@ -333,6 +334,7 @@ class PhysicsLoop:
                 self._runtimes[name] = newcomers[name](simulation.part(name))
         objects = {member.name for member in simulation.machine.members} - self._runtimes.keys()
         self._objects = PlainObjects(simulation, objects)
+        before.discard()
         self._hand_out(self._schedule.names)
         self._refresh_report()
 
@@ -459,6 +461,9 @@ class PhysicsLoop:
             self._fail(self._failure)
             return
         self._meter.add(self.step - first, time.perf_counter() - started)
+        if self._mailbox.taken_since is not None:
+            self._meter.add_command(time.monotonic() - self._mailbox.taken_since)
+            self._mailbox.taken_since = None
         self._arrive(self._schedule.due(self.step))
         if self._meter.refresh_due():
             self._refresh_report()

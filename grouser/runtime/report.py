@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,6 +26,8 @@ class LoopReport:
         overruns: how often it fell behind by more than the overrun limit.
         dropped_samples: number of samples dropped because publishing could not keep up.
         step_time_median, step_time_p99, step_time_max: computing time of a step [s], over the last 1000 ticks.
+        command_to_force_p50, command_to_force_p99, command_to_force_max: from the arrival of commands to the end of the
+            tick that took them [s of wall time], over the last 1000 ticks with commands.
         iterations, iterations_max: of the contact solver, last and largest.
         residual, residual_max: of the contact solver [m/s], last and largest.
         unsettled_steps: steps whose iteration did not converge, or whose sweeps ended at their limit.
@@ -54,6 +56,9 @@ class LoopReport:
     step_time_median: float = 0.0
     step_time_p99: float = 0.0
     step_time_max: float = 0.0
+    command_to_force_p50: float = 0.0
+    command_to_force_p99: float = 0.0
+    command_to_force_max: float = 0.0
     iterations: int = 0
     iterations_max: int = 0
     residual: float = 0.0
@@ -89,6 +94,7 @@ class LoopMeter:
         self._clock = clock
         self._step_times = np.zeros(_TICKS_KEPT)
         self._ticks = 0
+        self._command_times: deque[float] = deque(maxlen=_TICKS_KEPT)
         self._started = clock()
         self._history: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=_REFRESHES_KEPT)
 
@@ -109,6 +115,10 @@ class LoopMeter:
         self._ticks += 1
         self.steps += count
 
+    def add_command(self, seconds: float) -> None:
+        """Records that commands took `seconds` of wall time from their arrival to the end of their tick."""
+        self._command_times.append(seconds)
+
     def refresh_due(self) -> bool:
         """Whether the figures are old enough to be computed again."""
         return self._clock() - self._history[-1][0] >= _REFRESH_PERIOD
@@ -119,12 +129,21 @@ class LoopMeter:
         then, steps = self._history[0]
         self._history.append((now, self.steps))
         times = self._step_times[: min(self._ticks, _TICKS_KEPT)]
-        median, p99, largest = np.percentile(times, [50.0, 99.0, 100.0]) if times.size else (0.0, 0.0, 0.0)
+        median, p99, largest = _percentiles(times)
+        of_commands = _percentiles(self._command_times)
         return {
             "real_time_factor": (self.steps - steps) * self._step_size / max(now - then, 1e-9),
             "elapsed_simulated": self.steps * self._step_size,
             "elapsed_wall": now - self._started,
-            "step_time_median": float(median),
-            "step_time_p99": float(p99),
-            "step_time_max": float(largest),
+            "step_time_median": median,
+            "step_time_p99": p99,
+            "step_time_max": largest,
+            "command_to_force_p50": of_commands[0],
+            "command_to_force_p99": of_commands[1],
+            "command_to_force_max": of_commands[2],
         }
+
+
+def _percentiles(times: Collection[float]) -> list[float]:
+    """Median, 99th percentile and largest; zeros of none."""
+    return np.percentile(list(times), [50.0, 99.0, 100.0]).tolist() if len(times) else [0.0, 0.0, 0.0]

@@ -251,7 +251,7 @@ STREAMS = {
         Stream(
             "/diagnostics",
             "diagnostic_msgs/msg/DiagnosticArray",
-            "real-time factor, overruns, step time, solver, energy, refused commands",
+            "real-time factor, overruns, step time, solver, energy, refused commands, scheduling",
             RELIABLE,
             DIAGNOSTICS_RATE,
         ),

@@ -26,6 +26,13 @@ def make_vehicle(machine: Machine) -> Vehicle | None:
     A track counts as a wheel at the place where one would roll without slipping sideways in a turn: farther out than
     the track (`rolling_place`).
     """
+    wheels, tracks = wheels_and_tracks(machine)
+    parts = (*wheels, *_moved_out(tracks))
+    return Vehicle(parts) if parts else None
+
+
+def wheels_and_tracks(machine: Machine) -> tuple[list[VehicleWheel], list[VehicleWheel]]:
+    """Wheels, and tracks as wheels in their middle, of a machine in its initial position."""
     above = {joint.child: joint for joint in machine.joints}
     joints = {joint.name: joint for joint in machine.joints}
     steering = {wheel.steering for wheel in machine.wheels}
@@ -35,8 +42,7 @@ def make_vehicle(machine: Machine) -> Vehicle | None:
     valves = _valves_of_motors(machine)
     wheels = [_vehicle_wheel(wheel, above[wheel.link], joints, poses, driven) for wheel in machine.wheels]
     tracks = [_track_as_wheel(track, joints[track.sprocket], poses, driven, valves) for track in machine.tracks]
-    parts = (*wheels, *_moved_out(tracks))
-    return Vehicle(parts) if parts else None
+    return wheels, tracks
 
 
 def rolling_place(length: float, tread: float) -> float:
@@ -113,23 +119,13 @@ def _track_as_wheel(
         sense=sense,
         driven=sprocket.name in driven or bool(valve),
         radius=track.radius,
-        width=contact_length(track),
+        width=track.path.longest_run,
         speed_limit=sprocket.limit.velocity,
         centre=compose(pose, Pose((x, y, z))).position[:2],
         heading=math.atan2(ahead[1], ahead[0]),
         valve="" if sprocket.name in driven else valve,
         valve_sense=valve_sense,
     )
-
-
-def contact_length(track: Track) -> float:
-    """Length of the longest straight run of a track, along the ground [m]."""
-    path = track.path
-    runs, run = [0.0], 0.0
-    for length, radius in zip(path.length, path.radius, strict=True):
-        run = run + float(length) if radius == 0.0 else 0.0
-        runs.append(run)
-    return max(runs)
 
 
 def _moved_out(tracks: list[VehicleWheel]) -> list[VehicleWheel]:

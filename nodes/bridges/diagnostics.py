@@ -8,6 +8,7 @@ from grouser.bridges.figures import InputFigures, OutputFigures
 from grouser.bridges.histogram import Distribution, Histogram
 from grouser.bridges.link import LinkState
 from grouser.bridges.runner import BridgeRunner
+from grouser.nodes.shared.scheduling import scheduling_values
 
 _LEVELS = {
     LinkState.ABSENT: DiagnosticStatus.WARN,
@@ -85,16 +86,14 @@ def _output_values(figures: OutputFigures) -> dict[str, str]:
 def _timing(name: str, runner: BridgeRunner) -> DiagnosticStatus:
     values = {
         **_latency("event_to_command", runner.bridge.figures.event_to_command),
+        **_latency("measurement_to_sent", runner.bridge.figures.measurement_to_sent),
         **_latency("lateness", runner.bridge.figures.lateness),
     }
     granted = runner.granted
-    if granted is None:
-        return _status(f"{name}: timing", DiagnosticStatus.OK, "", values)
-    values["scheduling"] = f"{granted.policy} {granted.priority}" if granted.policy == "fifo" else granted.policy
-    values["cpu"] = "any" if granted.cpu < 0 else str(granted.cpu)
-    values["memory_locked"] = str(granted.memory_locked).lower()
-    level = DiagnosticStatus.WARN if granted.refusals else DiagnosticStatus.OK
-    return _status(f"{name}: timing", level, "; ".join(granted.refusals), values)
+    refusals = () if granted is None else granted.refusals
+    level = DiagnosticStatus.WARN if refusals else DiagnosticStatus.OK
+    values |= scheduling_values(runner.scheduling, granted)
+    return _status(f"{name}: timing", level, "; ".join(refusals), values)
 
 
 def _latency(name: str, histogram: Histogram) -> dict[str, str]:

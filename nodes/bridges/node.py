@@ -16,7 +16,6 @@ from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.bridges.protocols import KINDS, transport_of
 from grouser.bridges.runner import BridgeRunner
-from grouser.bridges.scheduling import PRIORITIES, Scheduling
 from grouser.bridges.transport import CLOSED, TransportState
 from grouser.nodes.bridges.diagnostics import diagnostics_message, state_message
 from grouser.nodes.bridges.fault_parameters import FaultParameters, line_declarations
@@ -24,6 +23,7 @@ from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import set_stamp
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
+from grouser.nodes.shared.scheduling import scheduling_declarations, scheduling_of
 from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.description import load_machine
 
@@ -31,12 +31,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "mapping": Declaration(
         "", "What the bridge does: path of a YAML file, or the name of one that comes with grouser."
     ),
-    "scheduling": Declaration(
-        "other", "Scheduling of the bridge's threads; fifo needs the right to it.", choices=("other", "fifo")
-    ),
-    "priority": Declaration(50, "Of the scheduling fifo.", True, *PRIORITIES),
-    "cpu": Declaration(-1, "Processor that the bridge's threads stay on; -1: any.", True, -1, 1023),
-    "lock_memory": Declaration(False, "Whether the process keeps its memory from being paged out."),
+    **scheduling_declarations("the bridge's threads"),
     "diagnostics_rate": Declaration(1.0, "Rate of /diagnostics [Hz of wall time].", True, 0.01, 100.0),
     "enable_stamped_cmd_vel": Declaration(
         stamped_by_default(),
@@ -78,9 +73,7 @@ class BridgeNode(Node):
             RosPlant(self, mapping, _imus(mapping), stamped, frame),
             self._on_link,
             self._on_transport,
-            Scheduling(
-                parameters["scheduling"], parameters["priority"], parameters["cpu"], parameters["lock_memory"]
-            ),
+            scheduling_of(parameters),
             parameters["fault_seed"],
         )
         self._faults = FaultParameters(self, mapping, self._runner)

@@ -6,6 +6,7 @@ A message that is sent often is made once (`make_…`) and filled for each sampl
 
 from array import array
 from collections.abc import Collection, Mapping, Sequence, Sized
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -279,15 +280,20 @@ def make_valve_commands(nanoseconds: int, commands: Mapping[str, float]) -> Dyna
     return message
 
 
-def make_joint_commands(nanoseconds: int, velocities: Mapping[str, float], efforts: Mapping[str, float]) -> JointState:
-    """Velocities [rad/s or m/s] and efforts [N m or N] by joint, as `joint_commands` reads them.
+def make_joint_commands(
+    nanoseconds: int,
+    velocities: Mapping[str, float],
+    efforts: Mapping[str, float],
+    positions: Mapping[str, float] = MappingProxyType({}),
+) -> JointState:
+    """Velocities [rad/s or m/s], efforts [N m or N] and positions [rad or m] by joint, as `joint_commands` reads them.
 
     Quantities that are not commanded are NaN; a field that no joint needs is empty.
     """
-    names = [*velocities, *efforts]
+    names = [*velocities, *efforts, *positions]
     message = JointState(name=names)
     set_stamp(message.header.stamp, nanoseconds)
-    for field, values in (("velocity", velocities), ("effort", efforts)):
+    for field, values in (("velocity", velocities), ("effort", efforts), ("position", positions)):
         if values:
             setattr(message, field, [values.get(name, np.nan) for name in names])
     return message

@@ -3,21 +3,27 @@
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from grouser.nodes.shared.messages import set_stamp
+from grouser.nodes.shared.scheduling import PacedScheduling, scheduling_values
 from grouser.runtime.report import LoopReport
 
 KEPT_REAL_TIME = 0.98  # share of the wanted real-time factor below which the simulation counts as slow
 
 
 def diagnostics_message(
-    name: str, report: LoopReport | str, wanted_factor: float, refused_commands: int
+    name: str,
+    report: LoopReport | str,
+    wanted_factor: float,
+    refused_commands: int,
+    scheduling: PacedScheduling,
 ) -> DiagnosticArray:
-    """Four statuses: pace, solver, energy and commands.
+    """Five statuses: pace, solver, energy, commands and timing.
 
     Args:
         name: of the node; the statuses are called `<name>: pace` and so on.
         report: of the physics thread; a text that says why there is none.
         wanted_factor: wanted real-time factor; 0: as fast as possible.
         refused_commands: number of commands refused by the node and by the simulation.
+        scheduling: of the physics thread: asked and got.
     """
     if isinstance(report, str):
         waiting = DiagnosticStatus(name=f"{name}: pace", level=DiagnosticStatus.OK, message=report)
@@ -28,6 +34,7 @@ def diagnostics_message(
             _solver(name, report),
             _energy(name, report),
             _commands(name, report, refused_commands),
+            _timing(name, report, scheduling),
         ]
     )
     set_stamp(message.header.stamp, round(report.time * 1e9))
@@ -103,3 +110,15 @@ def _commands(name, report, refused_commands):
         "program": report.program,
     }
     return _status(f"{name}: commands", level, message, values)
+
+
+def _timing(name, report, scheduling):
+    refusals = () if scheduling.granted is None else scheduling.granted.refusals
+    level = DiagnosticStatus.WARN if refusals else DiagnosticStatus.OK
+    values = {
+        "command_to_force_p50 [s]": f"{report.command_to_force_p50:.3e}",
+        "command_to_force_p99 [s]": f"{report.command_to_force_p99:.3e}",
+        "command_to_force_max [s]": f"{report.command_to_force_max:.3e}",
+        **scheduling_values(scheduling.asked, scheduling.granted),
+    }
+    return _status(f"{name}: timing", level, "; ".join(refusals), values)

@@ -24,6 +24,7 @@ from std_srvs.srv import SetBool, Trigger
 from grouser.nodes.services.offer import offer_standard_services
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.process import EXIT_BAD_INPUT, stop_on_signals
+from grouser.nodes.shared.scheduling import PacedScheduling, scheduling_of
 from grouser.nodes.simulator.bag import Bag, RecordedPublisher
 from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.nodes.simulator.node_host import NodeHost
@@ -316,9 +317,12 @@ class SimulatorNode(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         waiting = self._preparation if self._session is not None else _UNCONFIGURED
-        wanted = self.parameters.real_time_factor
+        asked = PacedScheduling(scheduling_of(vars(self.parameters)))
         self._diagnostics.publish(
-            diagnostics_message(self.get_name(), self.report or waiting, wanted, self.refused_commands)
+            diagnostics_message(
+                *(self.get_name(), self.report or waiting, self.parameters.real_time_factor, self.refused_commands),
+                asked if self._session is None else self._session.scheduling,
+            )
         )
 
     def _note_compilation(self, progress: Progress) -> None:

@@ -7,6 +7,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser.nodes.shared.parameters import Declaration, declare, plain_value, stamped_by_default
+from grouser.nodes.shared.scheduling import scheduling_declarations
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.machine_file.loader import BASES
 from grouser.physics.simulation.building import integrator_names, scheme_names
@@ -61,7 +62,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},
     "terrain_reach": Declaration(
-        10.0, "How far from the wheels terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
+        10.0, "How far from wheels and tracks terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
     ),
     DIAGNOSTICS_RATE.parameter: _rate(DIAGNOSTICS_RATE),
     "publish_link_tf": Declaration(
@@ -80,6 +81,7 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "odom_frame": Declaration("odom", "Frame in which the machine moves, by its wheels' turning if it has any."),
     "base_footprint_frame": Declaration("base_footprint", "Frame below the base, on the ground, with its yaw only."),
+    **scheduling_declarations("the threads that step and publish"),
     "start_paused": Declaration(False, "Whether the simulation waits for ~/pause or ~/step at the start."),
     "real_time_factor": Declaration(
         1.0, "Simulated seconds per wall second [-]; 0: as fast as possible.", False, 0.0, 1000.0
@@ -144,6 +146,10 @@ class SimulatorParameters:
     map_frame: str
     odom_frame: str
     base_footprint_frame: str
+    scheduling: str
+    priority: int
+    cpu: int
+    lock_memory: bool
     start_paused: bool
     real_time_factor: float
     overrun_limit: float

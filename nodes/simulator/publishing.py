@@ -28,12 +28,20 @@ class PublishingThread:
         node: of the clock's publisher.
         objects: publisher of the objects.
         fail: called in the publishing thread with the error that ended it.
+        prepare: called first in that thread.
     """
 
-    def __init__(self, node: Node, objects: ObjectPublisher, fail: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        objects: ObjectPublisher,
+        fail: Callable[[BaseException], None],
+        prepare: Callable[[], object] = lambda: None,
+    ) -> None:
         self._queue: queue.Queue[Moment | None] = queue.Queue(_QUEUE_LENGTH)
         self._thread = threading.Thread(target=self._run, name="publishing")
         self._fail = fail
+        self._prepare = prepare
         self._ended = threading.Event()
         self._publishers: dict[str, StatePublisher] = {}
         self._objects = objects
@@ -98,6 +106,7 @@ class PublishingThread:
 
     def _run(self):
         try:
+            self._prepare()
             while (moment := self._queue.get()) is not None:
                 self.publish(moment)
         except BaseException as error:

@@ -15,12 +15,13 @@ from grouser.nodes.services.host import SpawnOrder
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.messages import refusal_text
+from grouser.nodes.shared.scheduling import PacedScheduling, scheduling_of
 from grouser.nodes.simulator.neighbours import NeighbourWatch
 from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import PublishingThread
 from grouser.nodes.simulator.robot import Place, RobotInterface
-from grouser.nodes.simulator.start import load_start, make_lockstep
+from grouser.nodes.simulator.start import load_start, make_lockstep, start_text
 from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
@@ -69,6 +70,7 @@ class Session:
         has_fleet: whether it started with a fleet; else its one machine has the names of the node.
         world: the loaded one; `NOWHERE`: none.
         recorder: of the run; None: not recorded.
+        scheduling: of its threads.
     """
 
     def __init__(
@@ -101,7 +103,8 @@ class Session:
             node.get_logger().warning(warning)
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._objects = ObjectPublisher(node, parameters)
-        self._publishing = PublishingThread(node, self._objects, give_up)
+        self.scheduling = PacedScheduling(scheduling_of(vars(parameters)))
+        self._publishing = PublishingThread(node, self._objects, give_up, self.scheduling.of_publishing)
         self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
@@ -299,7 +302,6 @@ class Session:
         self._report_warnings(simulation)
         self._members, self._start, self.world = {}, {}, world
         self._publish_shapes()
-        garbage.collect()
         for name in self._robots:
             self._remove(name)
 
@@ -317,7 +319,6 @@ class Session:
         self._report_warnings(simulation)
         self._members = dict(members)
         self._publish_shapes()
-        garbage.collect()  # a simulation has large arrays, and views in reference cycles with it
 
     def _publish_shapes(self) -> None:
         objects = {name: member.machine for name, member in self._members.items() if name not in self._robots}
@@ -392,10 +393,11 @@ class Session:
             with self._beginning:
                 self._loop = make_loop(start_active=self._starts_active)
             garbage.freeze_present_objects()
+            self.scheduling.of_stepping()  # not while compiling, which takes long
             self._built.set()
             if not self._stopping.is_set():
                 self._neighbours.begin()
-                self._node.get_logger().info(_start_text(self._loop.report))
+                self._node.get_logger().info(start_text(self._loop.report))
                 self._loop.run()
         except BaseException as error:
             self._give_up(error)
@@ -441,9 +443,3 @@ class Session:
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)
-
-
-def _start_text(report: LoopReport) -> str:
-    if not report.active:
-        return "ready, not active"
-    return "ready, paused" if report.paused else "running"

@@ -14,6 +14,7 @@ from grouser.physics.description.text.packages import read_packages
 from grouser.program import CommandProgram, load_program
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.report import LoopReport
 
 # Parameters about the machine of the parameter `machine`.
 _OF_ONE = ("machine_arguments", "base", "program", "valves")
@@ -72,3 +73,10 @@ def make_lockstep(
             raise ParameterError("lockstep_sources", name, f"one of {', '.join(known)}")
     period = max(1, round(parameters.lockstep_period / parameters.step))
     return Lockstep(parameters.lockstep_sources, period, parameters.lockstep_deadline, mailbox, warn)
+
+
+def start_text(report: LoopReport) -> str:
+    """What a simulation does at its start, in words."""
+    if not report.active:
+        return "ready, not active"
+    return "ready, paused" if report.paused else "running"

@@ -2,13 +2,16 @@
 
 Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
 ``hydraulics/state``, ``slip``, ``joint_states``, ``terrain``, ``objects/shapes``, ``objects/poses`` and
-``/diagnostics``; publishes nothing. It may start before or after the simulator, and shows the new machine when the
+``/diagnostics``. The page commands the machine by a node of its own (`grouser.nodes.viewer.page`). The viewer may start
+before or after the simulator, and shows the new machine when the
 simulator restarts with another one. No topic describes the world: the parameter `world` names it.
 """
 
 import sys
 import threading
+from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from time import monotonic
 
 import numpy as np
@@ -27,13 +30,14 @@ from visualization_msgs.msg import Marker, MarkerArray
 from grouser import catalogue
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import nanoseconds_of
-from grouser.nodes.shared.parameters import Declaration, declare
+from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
 from grouser.nodes.viewer.moments import Moments, valid_pose
 from grouser.nodes.viewer.signals import Signals
 from grouser.nodes.viewer.values import cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
+from grouser.physics.description.data.world import World
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 ENERGY = ": energy"
@@ -41,7 +45,7 @@ PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
 
 DECLARATIONS: dict[str, Declaration] = {
     "world": Declaration("flat", "World to draw: path of a YAML file, or the name of one that comes with grouser."),
-    "port": Declaration(8080, "TCP port of the page.", True, 1, 65535),
+    "port": Declaration(8080, "TCP port of the page; 0: a free one.", True, 0, 65535),
     # The page has no password, so that access from other computers must be enabled explicitly.
     "host": Declaration("127.0.0.1", "Address the page listens on; 0.0.0.0: for everyone on the network."),
     "rate": Declaration(30.0, "Rate at which the picture changes [Hz of wall time].", True, 1.0, 120.0),
@@ -52,6 +56,19 @@ DECLARATIONS: dict[str, Declaration] = {
         0.0,
         10.0,
     ),
+    "simulator": Declaration("simulator", "Name of the simulator's node, whose services the page calls."),
+    "hands_timeout": Declaration(
+        0.3,
+        "All is in neutral when a browser that commands has been silent for so long [s of wall time].",
+        True,
+        0.1,
+        10.0,
+    ),
+    "enable_stamped_cmd_vel": Declaration(
+        stamped_by_default(),
+        "Whether cmd_vel is a TwistStamped or a Twist; by default as the ROS distribution has it: stamped from Kilted.",
+    ),
+    "base_frame": Declaration("base_link", "Frame that a TwistStamped names: the machine's own."),
 }
 
 # Every node may publish static transforms of its own, once each.
@@ -69,6 +86,7 @@ class Viewer(Node):
 
     Attributes:
         scene: what the browser shows.
+        page: around the scene, on the port of the parameter.
         period: time between two pictures [s].
 
     Raises:
@@ -80,13 +98,32 @@ class Viewer(Node):
         parameters = declare(self, DECLARATIONS)
         self.period = 1.0 / parameters["rate"]
         # Imported here: viser and trimesh are no ROS packages, and `main` reports one that is missing.
+        from grouser.nodes.viewer.page.page import Page
         from grouser.nodes.viewer.scene import Scene
 
         self._world = load_world(catalogue.world_file(parameters["world"]))
-        self.scene = Scene(parameters["host"], parameters["port"], self._world, parameters["contact_scale"])
+        self._make_scene = partial(Scene, metres_per_newton=parameters["contact_scale"])
+        self.scene = self._make_scene(self._world)
         self._warn_of(self.scene.problems)
         self._moments = Moments(self, lambda text: self.get_logger().warning(text, throttle_duration_sec=5.0))
         self._signals = Signals(self)
+        self._new_worlds: deque[World] = deque(maxlen=1)
+        try:
+            self.page = Page(
+                host=parameters["host"],
+                port=parameters["port"],
+                scene_port=self.scene.port,
+                timeout=parameters["hands_timeout"],
+                stamped=parameters["enable_stamped_cmd_vel"],
+                frame=parameters["base_frame"],
+                simulator=parameters["simulator"],
+                world=parameters["world"],
+                root_pose=lambda: self._moments.frames.world(self._root),
+                show_world=self._new_worlds.append,
+            )
+        except GrouserError:
+            self.scene.stop()
+            raise
         self._description = ""
         self._root = ""
         self._aim_wanted = False
@@ -104,7 +141,12 @@ class Viewer(Node):
         self.create_timer(self.period, self._draw, clock=clock)
         self.create_timer(CLOCK_PERIOD, self._show_progress, clock=clock)
         address = "localhost" if parameters["host"] in ("127.0.0.1", "0.0.0.0") else parameters["host"]
-        self.get_logger().info(f"the machine is on show at http://{address}:{parameters['port']}")
+        self.get_logger().info(f"the machine is on show at http://{address}:{self.page.port}")
+
+    def stop(self) -> None:
+        """Closes the page, with the machine in neutral if it was commanded from there."""
+        self.page.stop()
+        self.scene.stop()
 
     def _on_description(self, message: String) -> None:
         if message.data == self._description:
@@ -119,6 +161,7 @@ class Viewer(Node):
         self._signals.clear()
         self._moments.describe(machine, self._world.spawn)
         self._root = machine.root
+        self.page.show(machine)
         self._draw()
         self.scene.aim()
         self._aim_wanted = not self._moments.frames.known(self._root)
@@ -169,9 +212,22 @@ class Viewer(Node):
                 poses[stamped.child_frame_id] = np.array([*pose.position, *pose.quaternion])
         self.scene.objects.move(poses)
 
+    def _change_world(self, world: World) -> None:
+        """Shows another world, in a scene of its own; the machine comes with its next description."""
+        before, self.scene = self.scene, self._make_scene(world)
+        self._world = world
+        self._description = ""
+        self._warn_of(self.scene.problems)
+        self.page.show_scene(self.scene.port)
+        self._terrain_stamp = 0
+        before.stop()
+
     def _draw(self) -> None:
         moments = self._moments
         moments.take()
+        self.page.time = 1e-9 * (moments.time or 0)
+        if self._new_worlds:
+            self._change_world(self._new_worlds.pop())
         with self.scene.server.atomic():
             forces = self.scene.forces
             arrows, strengths = [np.zeros((0, 2, 3))], {}
@@ -202,6 +258,7 @@ class Viewer(Node):
         self._measured_at = (now, time)
         # After a restart of the simulator time begins at zero: no negative speed.
         speed = max(0.0, time - simulated) / (now - wall)
+        self.page.speed = speed
         self.scene.show_time(time, speed)
         self.scene.cameras.aim_newcomers()
 
@@ -225,7 +282,7 @@ def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) ->
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the viewer until a signal; returns the exit status, 2 for an invalid parameter or a missing package."""
-    return run_node("viewer", _make_viewer, lambda viewer: viewer.scene.stop(), arguments, spin_in_bursts)
+    return run_node("viewer", _make_viewer, Viewer.stop, arguments, spin_in_bursts)
 
 
 def _make_viewer() -> Viewer:

@@ -20,7 +20,6 @@ from grouser.nodes.viewer.shapes import add_shape, wxyz
 from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
 from grouser.nodes.viewer.values import Values
 from grouser.nodes.viewer.world import draw_world, has_ruts, terrain_view
-from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Pose, Vector3
@@ -31,38 +30,22 @@ from grouser.physics.description.urdf.meshes import MeshError
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
 
 
-def check_port(host: str, port: int) -> None:
-    """Raises ParameterError unless a server can listen there.
-
-    viser would take the next free port without notice, and the user would see the page of another program.
-    """
-    try:
-        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except socket.gaierror as error:
-        raise ParameterError("host", host, f"it must be an address of this machine ({error.strerror})") from error
-    with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-        except OSError as error:
-            raise ParameterError(
-                "port",
-                port,
-                f"no server can listen on {host}:{port} ({error.strerror}); stop the program that has the port, or "
-                f"choose another one with --ros-args -p port:=NUMBER",
-            ) from error
+def free_port() -> int:
+    """A port of this computer that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class Scene:
-    """The scene in the browser.
+    """The scene in the browser, for this computer only: the page passes it on.
 
     Args:
-        host: address to listen on.
-        port: TCP port of the page.
         world: around the machine.
         metres_per_newton: length of the arrows of contact forces [m/N]; 0: by the machine's size and weight.
 
     Attributes:
+        port: that viser listens on.
         objects: plain objects in it.
         forces: the arrows of contact forces.
         labels: of parts that were clicked.
@@ -70,23 +53,17 @@ class Scene:
         plots: of chosen signals.
         terrain: soft ground with its ruts; None for other ground.
         problems: descriptions of parts of the world that cannot be drawn.
-
-    Raises:
-        ParameterError: the port is taken, or the host is no address of this machine.
     """
 
-    def __init__(self, host: str, port: int, world: World, metres_per_newton: float = 0.0) -> None:
-        check_port(host, port)
+    def __init__(self, world: World, metres_per_newton: float = 0.0) -> None:
         # Browsers open and drop speculative connections: no traceback for those.
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
         # A browser that has just been closed is no mistake.
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection", category=UserWarning)
         # viser would print a box over the status line of `make run`; the node logs the address in one line.
         with contextlib.redirect_stdout(io.StringIO()):
-            self.server = viser.ViserServer(host=host, port=port, label="grouser", verbose=False)
-        if self.server.get_port() != port:
-            self.server.stop()
-            raise ParameterError("port", port, "another program took it a moment ago; start again")
+            self.server = viser.ViserServer(host="127.0.0.1", port=free_port(), label="grouser", verbose=False)
+        self.port = self.server.get_port()  # another one, if that was taken meanwhile
         self._links: dict[str, viser.FrameHandle] = {}
         self._poses: dict[str, Pose] = {}
         self._balls: list[tuple[str, Vector3, float]] = []

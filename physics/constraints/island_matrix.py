@@ -52,16 +52,16 @@ class IslandMatrix(NamedTuple):
 
 
 def make_island_matrix(coordinates: int) -> IslandMatrix:
-    """Buffers for islands of up to so many coordinates; memory that no island needs is never touched."""
+    """Buffers for islands of up to so many coordinates; those that grow with their square are filled where needed."""
     most = min(coordinates, MOST_COORDINATES)
     return IslandMatrix(
         np.zeros(2, dtype=np.uintp),
         np.zeros(coordinates, dtype=np.uintp),
         np.zeros(most + 1, dtype=np.uintp),
         np.zeros(most + 1, dtype=np.uintp),
-        np.zeros(most * (most + 1) // 2, dtype=np.uintp),
-        np.zeros(most * most),
-        np.zeros(most * most, dtype=np.bool_),
+        np.empty(most * (most + 1) // 2, dtype=np.uintp),
+        np.empty(most * most),
+        np.empty(most * most, dtype=np.bool_),
         np.zeros(most, dtype=np.int64),
         np.zeros(coordinates, dtype=np.int64),
         np.zeros(most, dtype=np.int64),

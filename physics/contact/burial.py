@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.contact.ground import PEAK_CONTACTS
+from grouser.physics.contact.candidates import PEAK_CONTACTS
 from grouser.physics.contact.slots import Memory, first_from
 
 if TYPE_CHECKING:

@@ -7,16 +7,10 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.broad_phase import BroadPhase, find_near_pairs, make_broad_phase
+from grouser.physics.contact.candidates import PEAK_CONTACTS, GroundCandidates, make_ground_candidates
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_found, allocate_contacts
 from grouser.physics.contact.convex import touch_convex
-from grouser.physics.contact.ground import (
-    PEAK_CONTACTS,
-    GroundCandidates,
-    make_ground_candidates,
-    touch_field,
-    touch_peaks,
-    touch_plane,
-)
+from grouser.physics.contact.ground import touch_field, touch_peaks, touch_plane
 from grouser.physics.contact.hull_graph import Cap, make_cap
 from grouser.physics.contact.hull_on_ground import touch_ground_with_hulls
 from grouser.physics.contact.laws import ContactLaws, LawTable
@@ -219,15 +213,15 @@ def owned_slots(collision: Collision, owners: np.ndarray, numbers: np.ndarray) -
     """The slot of each two shapes and number (`slot_owners`), -1 where there is none."""
     pairs, shape = collision.pairs, _shapes_on_ground(collision)
     order = np.argsort(shape, kind="stable")
-    slots = np.full(len(owners), -1)
-    for k, (one, other) in enumerate(owners.tolist()):
-        if one >= 0 and other == -1:
-            begin, end = np.searchsorted(shape[order], [one, one + 1])
-            slots[k] = order[begin + numbers[k]] if numbers[k] < end - begin else -1
-        elif one >= 0 and other >= 0:
-            pair = pairs.number[one, other]
-            if pair >= 0 and pairs.first[pair] == one and numbers[k] < pairs.slots[pair]:
-                slots[k] = pairs.slot[pair] + numbers[k]
+    slots, (one, other) = np.full(len(owners), -1), owners.T
+    ground = np.flatnonzero((one >= 0) & (other == -1))
+    begin, end = (np.searchsorted(shape[order], one[ground] + k) for k in (0, 1))
+    there = numbers[ground] < end - begin
+    slots[ground[there]] = order[begin[there] + numbers[ground[there]]]
+    both = np.flatnonzero((one >= 0) & (other >= 0))
+    pair = pairs.number[one[both], other[both]]
+    there = (pair >= 0) & (pairs.first[pair] == one[both]) & (numbers[both] < pairs.slots[pair])
+    slots[both[there]] = pairs.slot[pair[there]] + numbers[both[there]]
     return slots
 
 
@@ -549,12 +543,17 @@ def find_overlaps(
         return []
     kinematics = Packed(make_kinematics(model))
     update_kinematics(Packed(model), np.array(q), np.zeros(len(model.rate_damping)), kinematics)
-    capacity = Capacity(len(pairs.first), _OVERLAPS_AT_ONCE * int(pairs.slots.max()))
-    packed, workspace = Packed(collision), Packed(make_contact_workspace(collision, capacity))
-    memory, contacts = Packed(make_memory(0)), Packed(make_contacts(collision, capacity))
+    packed, capacity = Packed(collision), first_capacity(collision)
+    workspace = Packed(make_contact_workspace(collision, capacity))
     find_near(packed, kinematics, 0.0, workspace)
+    if workspace.broad.count[0] > capacity.pairs:
+        capacity = capacity._replace(pairs=int(workspace.broad.count[0]))
+        workspace = Packed(make_contact_workspace(collision, capacity))
+        find_near(packed, kinematics, 0.0, workspace)
     near = workspace.broad.pair[: workspace.broad.count[0]]
     near, overlaps = near[chosen[near]], []
+    capacity = capacity._replace(contacts=min(len(near), _OVERLAPS_AT_ONCE) * int(pairs.slots.max()))
+    memory, contacts = Packed(make_memory(0)), Packed(make_contacts(collision, capacity))
     for begin in range(0, len(near), _OVERLAPS_AT_ONCE):
         some = near[begin : begin + _OVERLAPS_AT_ONCE]
         workspace.broad.pair[: len(some)], workspace.broad.count[0] = some, len(some)

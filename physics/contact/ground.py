@@ -1,32 +1,19 @@
-"""Contacts of the shapes with the ground.
+"""Contacts of the shapes with the ground, at its candidates (`candidates`).
 
-A convex shape touches the ground with its lowest points. A sphere has one candidate, a capsule the spheres at its ends,
-a box its corners, a mesh the vertices of its hull (`hull_on_ground`), a point set its points. A cylinder has the lowest
-point of each rim, which stays below the axis as it rolls. On a face it stands on four points that are fixed on the rim,
-and on the lowest one once it tilts. Off its faces the other points turn with the lowest one, too: fixed points would
-roll under it.
-
-A candidate has permanent slots, which store its contact impulses. Above a height field a sphere has several slots, as
-it touches both sides of a valley at once (with one contact it would bounce from side to side). Peaks of the field that
-press into a box, cylinder, capsule or hull between its candidates are contacts, too.
+Peaks of a height field that press into a box, cylinder, capsule or hull between its candidates are contacts, too.
 """
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from grouser.physics.base import spatial
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import cross, rotated
+from grouser.physics.contact.candidates import LOWEST, PEAK_CONTACTS, GroundCandidates
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_contact, add_found, normal_speed
-from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.narrow import point_to_shape
-from grouser.physics.contact.reduction import HULL_POINTS
-from grouser.physics.contact.shapes import BOX, HULL, POINTS, Shapes, rim
+from grouser.physics.contact.shapes import BOX, HULL, Shapes
 from grouser.physics.contact.slots import Memory
 from grouser.physics.contact.terrain import (
-    SPHERE_CONTACTS,
     Terrain,
     cell_range,
     look_ahead,
@@ -34,19 +21,11 @@ from grouser.physics.contact.terrain import (
     surface_below,
     type_at,
 )
-from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
-from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import Names
 
 if TYPE_CHECKING:
     from grouser.physics.contact.collide import ContactWorkspace
     from grouser.physics.multibody.kinematics import Kinematics
 
-# Peaks that may press into a shape at the same time.
-PEAK_CONTACTS = 4
-# The lowest point of a rim, for the slope below it.
-LOWEST = 4
 # Cosine of the angle between a face and the ground above which the cylinder is on its face (26 degrees).
 _ON_FACE = 0.9
 # A shape is far from the plane at this multiple of the largest distance that matters: rounding makes no difference.
@@ -56,141 +35,6 @@ _FAR = 1.0 + 1e-9
 _LEVEL = 1e-6
 # Two points of a rim that are closer are one, as a share of its radius.
 _SAME_POINT = 1e-9
-
-
-class GroundCandidates(NamedTuple):
-    """Points that may touch the ground, and the shapes that peaks of the ground may touch; those of meshes come last.
-
-    Attributes:
-        single: number of candidates that do not belong to meshes, (1,).
-        most: largest number of contacts with the ground, (1,).
-        hull_first: the first candidate of each mesh: one for each vertex, in their order, (meshes,).
-        shape: index into the shapes, (candidates,).
-        body: body of the candidate.
-        point: centre in the body frame [m], (candidates, 3).
-        radius: of the sphere around `point` that touches, or of the rim [m].
-        axis: unit axis of the rim in the body frame, (candidates, 3); zero for a point or a sphere.
-        level: direction from the centre to the candidate on the rim of a cylinder on its face, (candidates, 3).
-        quarters: quarter turns about the axis from the rim's lowest point to the candidate off the face, or LOWEST.
-        law: index into the laws.
-        wheel: whether it belongs to a wheel: contacts of wheels ignore soft ground.
-        slot, slots: first slot and number of slots.
-        peak_shape: shapes that peaks of a height field may touch, (peak shapes,).
-        peak_wheel: whether each belongs to a wheel.
-        peak_law, peak_slot: law and first slot of each; they have PEAK_CONTACTS slots.
-    """
-
-    single: np.ndarray
-    most: np.ndarray
-    hull_first: np.ndarray
-    shape: np.ndarray
-    body: np.ndarray
-    point: np.ndarray
-    radius: np.ndarray
-    axis: np.ndarray
-    level: np.ndarray
-    quarters: np.ndarray
-    law: np.ndarray
-    wheel: np.ndarray
-    slot: np.ndarray
-    slots: np.ndarray
-    peak_shape: np.ndarray
-    peak_wheel: np.ndarray
-    peak_law: np.ndarray
-    peak_slot: np.ndarray
-
-
-def make_ground_candidates(
-    machine: Machine, names: Names, world: World, shapes: Shapes, laws: LawTable
-) -> tuple[GroundCandidates, int]:
-    """Candidates of every collision shape on a moving body, none without a ground; number of their slots."""
-    on_field = world.ground is not None and world.ground.heightfield is not None
-    shape, point, radius, axis, level, quarters, slots = [], [], [], [], [], [], []
-    peak_shape = []
-    wheels = {wheel.link for wheel in machine.wheels}
-    of_wheel = [link.name in wheels for link in machine.links for _ in link.collisions]
-    numbered = enumerate(
-        (index, collision) for index, link in enumerate(machine.links) for collision in link.collisions
-    )
-    # belts stand on their shoes
-    movable = [
-        row for row in numbered if names.link_body[row[1][0]] >= 0 and world.ground is not None and not row[1][1].track
-    ]
-    hull_first = []
-    for number, (index, collision) in sorted(movable, key=lambda row: shapes.kind[row[0]] == HULL):
-        if shapes.kind[number] == HULL:
-            hull_first.append(len(shape))
-            turn, at = shapes.rotation[number], shapes.position[number]
-            corners = shapes.vertex[shapes.vertex_start[number] : shapes.vertex_start[number + 1]]
-            candidates_of_shape = [(corner, 0.0, np.zeros(3), np.zeros(3), 0) for corner in corners]
-        else:
-            turn = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
-            at = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
-            candidates_of_shape = _lowest_points(collision.geometry)
-        for local, size, around, outward, turns in candidates_of_shape:
-            shape.append(number)
-            point.append(at + turn @ local)
-            radius.append(size)
-            axis.append(turn @ around)
-            level.append(turn @ outward)
-            quarters.append(turns)
-            slots.append(SPHERE_CONTACTS if on_field and size > 0.0 and not np.any(around) else 1)
-        if on_field and shapes.kind[number] != POINTS:
-            peak_shape.append(number)
-    ends = np.concatenate([[0], np.cumsum(slots, dtype=np.int64)]).astype(np.int64)
-    law = {number: laws.between(laws.links[shapes.link[number]], laws.ground) for number in sorted({*shape})}
-    single = hull_first[0] if hull_first else len(shape)
-    most = sum(slots[:single]) + int(np.minimum(np.diff([*hull_first, len(shape)]), HULL_POINTS).sum())
-    most += PEAK_CONTACTS * len(peak_shape)
-    candidates = GroundCandidates(
-        single=np.array([single], dtype=np.int64),
-        most=np.array([most], dtype=np.int64),
-        hull_first=np.array(hull_first, dtype=np.int64),
-        shape=np.array(shape, dtype=np.int64),
-        body=np.array([shapes.body[s] for s in shape], dtype=np.int64),
-        point=np.array(point, dtype=float).reshape(-1, 3),
-        radius=np.array(radius, dtype=float),
-        axis=np.array(axis, dtype=float).reshape(-1, 3),
-        level=np.array(level, dtype=float).reshape(-1, 3),
-        quarters=np.array(quarters, dtype=np.int64),
-        law=np.array([law[s] for s in shape], dtype=np.int64),
-        wheel=np.array([of_wheel[s] for s in shape], dtype=np.bool_),
-        slot=np.array(ends[:-1]),
-        slots=np.array(slots, dtype=np.int64),
-        peak_shape=np.array(peak_shape, dtype=np.int64),
-        peak_wheel=np.array([of_wheel[s] for s in peak_shape], dtype=np.bool_),
-        peak_law=np.array([law[s] for s in peak_shape], dtype=np.int64),
-        peak_slot=ends[-1] + PEAK_CONTACTS * np.arange(len(peak_shape), dtype=np.int64),
-    )
-    for array in candidates:
-        array.flags.writeable = False
-    return candidates, int(ends[-1]) + PEAK_CONTACTS * len(peak_shape)
-
-
-def _lowest_points(geometry: Geometry):
-    """(point, radius, rim axis, `level`, `quarters`) of each candidate in the shape's own frame."""
-    none = np.zeros(3)
-    if isinstance(geometry, Cylinder):
-        up = np.array([0.0, 0.0, 1.0])
-        ends = [0.5 * geometry.length * side * up for side in (-1.0, 1.0)]
-        each = [*enumerate(rim(1.0, 0.0, 4)), (LOWEST, none)]
-        return [(end, geometry.radius, up, outward, turns) for end in ends for turns, outward in each]
-    return [(point, radius, none, none, 0) for point, radius in _fixed_points(geometry)]
-
-
-def _fixed_points(geometry: Geometry):
-    """(point, radius) of each candidate of a shape without rims."""
-    if isinstance(geometry, Sphere):
-        return [(np.zeros(3), geometry.radius)]
-    if isinstance(geometry, PointSet):
-        return [(point, geometry.radius) for point in np.asarray(geometry.points, dtype=float)]
-    if isinstance(geometry, Box):
-        half = 0.5 * np.array(geometry.size)
-        signs = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-        return [(half * sign, 0.0) for sign in signs]
-    if isinstance(geometry, Capsule):
-        return [(np.array([0.0, 0.0, 0.5 * geometry.length * side]), geometry.radius) for side in (-1.0, 1.0)]
-    return [(vertex, 0.0) for vertex in geometry.hull] if isinstance(geometry, Mesh) else []
 
 
 @kernel

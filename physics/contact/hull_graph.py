@@ -74,8 +74,10 @@ def make_hull_graph(vertex: np.ndarray, face_corner: np.ndarray, part: np.ndarra
     rows, directions = [], _cell_directions()
     row = np.full(len(part), -1, dtype=np.int64)
     for s, (begin, end, first_face, end_face) in enumerate(part.tolist()):
+        if end - begin <= _FEW_VERTICES:
+            continue
         corners = np.unique(face_corner[first_face:end_face])
-        if end - begin > _FEW_VERTICES and len(corners) > 0 and corners[0] >= 0:
+        if len(corners) > 0 and corners[0] >= 0:
             row[s] = len(rows)
             rows.append(corners[np.argmax(directions @ vertex[corners].T, axis=1)])
     return HullGraph(

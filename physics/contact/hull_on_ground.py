@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import rotated, rotated_back
+from grouser.physics.contact.candidates import GroundCandidates
 from grouser.physics.contact.contacts import CONTACT_MARGIN, Contacts, add_contact, normal_speed
 from grouser.physics.contact.facing import TAG, X, Y, convex_outline, sort_points
-from grouser.physics.contact.ground import GroundCandidates, is_soft, seen_from
+from grouser.physics.contact.ground import is_soft, seen_from
 from grouser.physics.contact.hull_graph import clear_cap, find_cap
 from grouser.physics.contact.manifold import PREFERENCE, fill_frame
 from grouser.physics.contact.reduction import BEARING, FEW_POINTS, FIRST_CORNER, HULL_POINTS, NEAR, choose_corners

@@ -4,6 +4,7 @@ A shape's frame has its origin at the shape's centre, so that the bounding spher
 sets and spheres are one kind: a sphere is a set of one point.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.hull_graph import HullGraph, make_hull_graph
 from grouser.physics.description.data.contact import ContactMaterial
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.pose import Quaternion
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.data.track import Track
 from grouser.physics.description.data.world import World
@@ -25,6 +27,8 @@ _FLATNESS = 1e-6
 _FLAT_THICKNESS = 1e-3
 # Corners of the polygon that approximates a cylinder's face.
 _RIM_POINTS = 8
+# Number of collisions whose solids are kept: machines are built again when others join them.
+_KEPT = 4096
 
 
 class Shapes(NamedTuple):
@@ -71,7 +75,7 @@ class Shapes(NamedTuple):
 
 
 class _Solid(NamedTuple):
-    """A geometry about its centre."""
+    """A geometry about its centre, whose place in the geometry's frame is `middle`; the others as of `Shapes`."""
 
     kind: int
     size: tuple[float, float, float]
@@ -79,6 +83,15 @@ class _Solid(NamedTuple):
     vertices: np.ndarray
     faces: np.ndarray
     corners: np.ndarray
+
+
+class _Measured(NamedTuple):
+    """A solid with the radius of its bounding sphere, the mean of its vertices, and the rotation of its geometry."""
+
+    solid: _Solid
+    bound: float
+    mean: np.ndarray
+    rotation: np.ndarray
 
 
 def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
@@ -95,26 +108,25 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
         surface = _surface_motion(machine, names, index, materials.get(link.name))
         for collision in link.collisions:
             moved = _belt_motion(tracks[collision.track], names, index) if collision.track else surface
-            solid = _solid(collision.geometry, f'<link name="{link.name}">')
-            rotation = names.link_rotation[index] @ spatial.matrix(collision.pose.quaternion)
+            measured = _measured(collision.geometry, collision.pose.quaternion, f'<link name="{link.name}">')
+            rotation = names.link_rotation[index] @ measured.rotation
             position = names.link_position[index] + names.link_rotation[index] @ np.array(collision.pose.position)
-            placed.append((names.link_body[index], index, rotation, position + rotation @ solid.middle, solid, *moved))
+            centre = position + rotation @ measured.solid.middle
+            placed.append((names.link_body[index], index, rotation, centre, measured, *moved))
     for obstacle in world.obstacles:
         if isinstance(obstacle.geometry, PointSet):
             raise MachineError("a point set cannot be an obstacle", element=f'obstacle "{obstacle.name}"')
-        solid = _solid(obstacle.geometry, f'obstacle "{obstacle.name}"')
-        rotation = spatial.matrix(obstacle.pose.quaternion)
-        position = np.array(obstacle.pose.position) + rotation @ solid.middle
-        placed.append((-1, -1, rotation, position, solid, -1, np.zeros(3), False))
-    solids = [row[4] for row in placed]
+        measured = _measured(obstacle.geometry, obstacle.pose.quaternion, f'obstacle "{obstacle.name}"')
+        rotation = measured.rotation
+        position = np.array(obstacle.pose.position) + rotation @ measured.solid.middle
+        placed.append((-1, -1, rotation, position, measured, -1, np.zeros(3), False))
+    solids = [row[4].solid for row in placed]
     vertex_start = _starts([len(solid.vertices) for solid in solids])
     face_start = _starts([len(solid.faces) for solid in solids])
-    corners = [
-        np.where(solid.corners < 0, -1, solid.corners + first)
-        for solid, first in zip(solids, vertex_start, strict=False)
-    ]
     vertex = np.concatenate([np.zeros((0, 3)), *[solid.vertices for solid in solids]])
-    face_corner = np.concatenate([np.zeros((0, 3), dtype=np.int64), *corners])
+    corner = np.concatenate([np.zeros((0, 3), dtype=np.int64), *[solid.corners for solid in solids]])
+    first = np.repeat(vertex_start[:-1], np.diff(face_start))
+    face_corner = np.where(corner < 0, -1, corner + first[:, np.newaxis])
     part = np.stack([vertex_start[:-1], vertex_start[1:], face_start[:-1], face_start[1:]], axis=1)
     shapes = Shapes(
         kind=np.array([solid.kind for solid in solids], dtype=np.int64),
@@ -123,16 +135,14 @@ def make_shapes(machine: Machine, names: Names, world: World) -> Shapes:
         rotation=np.array([row[2] for row in placed], dtype=float).reshape(-1, 3, 3),
         position=np.array([row[3] for row in placed], dtype=float).reshape(-1, 3),
         size=np.array([solid.size for solid in solids], dtype=float).reshape(-1, 3),
-        bound=np.array([_bound(solid) for solid in solids], dtype=float),
+        bound=np.array([row[4].bound for row in placed], dtype=float),
         vertex_start=vertex_start,
         vertex=vertex,
         face_start=face_start,
         face=np.concatenate([np.zeros((0, 4)), *[solid.faces for solid in solids]]),
         face_corner=face_corner,
         part=part,
-        middle=np.array(
-            [solid.vertices.mean(axis=0) if len(solid.vertices) else np.zeros(3) for solid in solids], dtype=float
-        ).reshape(-1, 3),
+        middle=np.array([row[4].mean for row in placed], dtype=float).reshape(-1, 3),
         graph=make_hull_graph(vertex, face_corner, part),
         surface_rate=np.array([row[5] for row in placed], dtype=np.int64),
         surface_direction=np.array([row[6] for row in placed], dtype=float).reshape(-1, 3),
@@ -163,6 +173,14 @@ def rim(radius: float, height: float, count: int) -> np.ndarray:
 
 def _starts(counts):
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+
+@lru_cache(maxsize=_KEPT)
+def _measured(geometry: Geometry, quaternion: Quaternion, owner: str) -> _Measured:
+    """A geometry's solid with its measures, and the rotation matrix of its quaternion; its owner is for messages."""
+    solid = _solid(geometry, owner)
+    mean = solid.vertices.mean(axis=0) if len(solid.vertices) else np.zeros(3)
+    return _Measured(solid, _bound(solid), mean, spatial.matrix(quaternion))
 
 
 def _solid(geometry: Geometry, owner: str) -> _Solid:

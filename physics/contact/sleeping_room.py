@@ -90,15 +90,17 @@ def make_sleeping(model: MultibodyModel, shapes: Shapes, held: np.ndarray, held_
     """
     body = np.full(len(model.rate_damping), -1, dtype=np.int64)
     reach = np.full(len(model.body_parent), -1.0)
-    excluded = np.isin(np.arange(len(model.body_parent)), held)
-    ends = np.linalg.norm(shapes.position, axis=1) + shapes.bound
-    for i in np.flatnonzero(model.body_alone & ~excluded):
-        first = model.column_rate[model.column_start[i]]
-        rates = np.arange(first, first + 6)
-        alone = model.rate_first[first] == first and model.rate_last[first] == first + 6
-        if alone and not model.rate_damping[rates].any() and not np.isin(rates, held_rates).any():
-            body[rates] = i
-            reach[i] = ends[shapes.body == i].max(initial=0.0)
+    ends = np.zeros(len(reach))
+    moving = shapes.body >= 0
+    farthest = np.linalg.norm(shapes.position, axis=1) + shapes.bound
+    np.maximum.at(ends, shapes.body[moving], farthest[moving])
+    alone = np.flatnonzero(model.body_alone & ~np.isin(np.arange(len(reach)), held))
+    first = model.column_rate[model.column_start[alone]]
+    rates = first[:, np.newaxis] + np.arange(6)
+    free = ~((model.rate_damping[rates] != 0.0) | np.isin(rates, held_rates)).any(axis=1)
+    free &= (model.rate_first[first] == first) & (model.rate_last[first] == first + 6)
+    body[rates[free]] = alone[free, np.newaxis]
+    reach[alone[free]] = ends[alone[free]]
     return System(body, reach) if (body >= 0).any() else no_sleeping()
 
 

@@ -18,6 +18,7 @@ attached through such a chain of its own, with a spring in each direction that i
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -48,6 +49,10 @@ _RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
 _LONGEST_WITH_ENTRIES = 32
 # Most entries of the mass matrix: coordinates times those of the widest block. Two of this size take 1 GiB.
 _MOST_ENTRIES = 2**26
+# Number of links and joints whose inertias and rotations are kept, for other machines that have the same.
+_KEPT = 4096
+_IDENTITY = np.eye(3)
+_IDENTITY.flags.writeable = False
 
 
 class MultibodyModel(NamedTuple):
@@ -263,6 +268,13 @@ class _LumpedInertia:
         """Adds a link's inertial; rotation and position give the link frame in the body frame."""
         if inertial.mass == 0.0 and not any(inertial.inertia):
             return
+        if self.mass == 0.0 and not self.about_com.any():
+            first = _first_of_body(inertial, rotation.tobytes(), position.tobytes())
+            self.mass, self.com, self.about_com = first.mass, first.com, first.about_com
+        else:
+            self._add(inertial, rotation, position)
+
+    def _add(self, inertial: Inertial, rotation: np.ndarray, position: np.ndarray):
         axes = rotation @ spatial.matrix(inertial.pose.quaternion)
         com = position + rotation @ np.array(inertial.pose.position)
         xx, xy, xz, yy, yz, zz = inertial.inertia
@@ -279,11 +291,28 @@ class _LumpedInertia:
         return [i[0, 0], i[0, 1], i[0, 2], i[1, 1], i[1, 2], i[2, 2]]
 
 
+@lru_cache(maxsize=_KEPT)
+def _first_of_body(inertial: Inertial, rotation: bytes, position: bytes) -> _LumpedInertia:
+    """The inertia of a body with one link; rotation and position as of `_LumpedInertia.add`."""
+    lump = _LumpedInertia()
+    lump._add(inertial, np.frombuffer(rotation).reshape(3, 3), np.frombuffer(position))
+    return lump
+
+
 def _shifted(about_com, mass, offset):
     """Inertia about a point at -offset from the centre of mass (Steiner)."""
     return about_com + mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
 
 
+@lru_cache(maxsize=_KEPT)
+def _rotation_of(quaternion) -> np.ndarray:
+    """The rotation matrix of a unit quaternion, read-only."""
+    rotation = spatial.matrix(quaternion)
+    rotation.flags.writeable = False
+    return rotation
+
+
+@lru_cache(maxsize=_KEPT)
 def _axis_frame(axis):
     """The rotation matrix with the z axis `axis` that is nearest to the identity."""
     x, y, z = axis
@@ -357,11 +386,11 @@ class _Tree:
     def _add_joint(self, joint: Joint):
         parent, rotation, position = self.pose[joint.parent]
         at = position + rotation @ np.array(joint.pose.position)
-        frame = rotation @ spatial.matrix(joint.pose.quaternion)
+        frame = rotation @ _rotation_of(joint.pose.quaternion)
         if self.links[joint.parent].elastic:
             parent = self._add_twists(joint, parent, frame, at)
             frame, at = np.eye(3), np.zeros(3)
-        turn = np.eye(3) if joint.type in ("fixed", "floating", "spherical") else _axis_frame(joint.axis)
+        turn = _IDENTITY if joint.type in ("fixed", "floating", "spherical") else _axis_frame(joint.axis)
         axes = frame @ turn
         stand = parent, axes, at
         if joint.name in self.compliant:
@@ -615,15 +644,20 @@ def _elimination_pattern(parent, column_start, column_rate, with_entries, loops)
     for which `with_entries` is false have no rows.
     """
     rows = [set() for _ in with_entries]
+    rates, starts = column_rate.tolist(), column_start.tolist()
     for body in range(len(parent)):
-        own = column_rate[column_start[body] : column_start[body + 1]]
-        above = body if with_entries[own[0]] else -1
+        own = rates[starts[body] : starts[body + 1]]
+        if not with_entries[own[0]]:
+            continue
+        chain, above = list(own), parent[body]
         while above >= 0:
-            for a in own:
-                for b in column_rate[column_start[above] : column_start[above + 1]]:
-                    if a != b:
-                        rows[max(a, b)].add(int(min(a, b)))
+            chain += rates[starts[above] : starts[above + 1]]
             above = parent[above]
+        for a in own:
+            rows[a].update(b for b in chain if b < a)
+            for b in chain:
+                if b > a:
+                    rows[b].add(a)
     for between in loops:
         for k in between:
             rows[k].update(i for i in between if i < k)

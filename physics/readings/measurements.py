@@ -285,7 +285,7 @@ class TrackState:
 
 @dataclass(frozen=True, eq=False)
 class TerrainPatch:
-    """Soft ground around where wheels have been, cell by cell, world frame.
+    """Soft ground around where wheels and tracks have been, cell by cell, world frame.
 
     Attributes:
         cell: spacing [m].
@@ -293,7 +293,7 @@ class TerrainPatch:
         sinkage: by which it has been pressed in for good [m].
         rut: depth of the surface below the natural ground, negative where soil is heaped up [m].
         pressure: greatest that it has carried [Pa].
-        bearing_margin: of its soil under the machine's wheels, 1: they would not sink, 0: by half a radius [-].
+        bearing_margin: of its soil under the machine, 1: it would not sink, 0: by half a radius [-].
     """
 
     cell: float

@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.soil import Wheel, beyond_validity
+from grouser.physics.description.data.track import Track
 from grouser.physics.description.data.world import World
 from grouser.physics.description.soils.checks import check_level
 from grouser.physics.integrators.context import State, System
-from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.multibody import MultibodyModel, Names
 from grouser.physics.readings.measurements import TerrainPatch, WheelState
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
@@ -25,6 +27,14 @@ _STUCK = 0.5
 _CELLS = {"cells": (0.001, 0.01), "deformable": (0.005, 0.1)}
 # Quantities to which soil and rigid ground both contribute.
 _FORCES = ("normal_force", "thrust", "resistance", "drawbar_pull", "torque", "side_force")
+
+
+class RunningGear(NamedTuple):
+    """Numbers of the bodies of one machine, and of the wheels and tracks that carry it."""
+
+    bodies: np.ndarray
+    wheels: np.ndarray
+    tracks: np.ndarray
 
 
 def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
@@ -103,15 +113,15 @@ def with_soil(rigid: WheelState, figure: np.ndarray) -> WheelState:
 
 
 def terrain_patch(
-    system: System, state: State, places: np.ndarray, reach: float, machines: list[tuple[np.ndarray, np.ndarray]]
+    machine: Machine, system: System, state: State, places: np.ndarray, reach: float, gears: list[RunningGear]
 ) -> TerrainPatch:
-    """The soft ground that has been opened around wheels since the start.
+    """The soft ground that has been opened around wheels and tracks since the start.
 
     Args:
-        system, state: of the simulation.
-        places: x and y of the wheels [m], (wheels, 2).
+        machine, system, state: of the simulation.
+        places: x and y of the wheels and of the ends of the tracks [m], (places, 2).
         reach: of a tile's middle from one of these places along x and y, beside half a tile, at most [m].
-        machines: numbers of the bodies and of the wheels of each machine whose bearing margin counts.
+        gears: of the machines whose bearing margin counts.
     """
     wheels, count = system.soil, int(state.soil.tile_count[0])
     side = SIDE * wheels.cell[0]
@@ -136,28 +146,48 @@ def terrain_patch(
         sinkage=level - surface,
         rut=natural - surface,
         pressure=pressure,
-        bearing_margin=bearing_margins(system, machines)[number],
+        bearing_margin=bearing_margins(machine, system, gears)[number],
     )
 
 
-def bearing_margins(system: System, machines: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Bearing margin of each soil under the machines' wheels, 1: no sinkage, 0: sinkage of half a radius, (soils,).
+def bearing_margins(machine: Machine, system: System, gears: list[RunningGear]) -> np.ndarray:
+    """Bearing margin of each soil under the machines, 1: no sinkage, 0: sinkage of half a radius, (soils,).
 
-    A machine's weight is shared by its wheels alike, and they roll without slip.
+    A machine's weight is shared by its wheels and tracks alike. Wheels roll without slip; a track is a plate as wide as
+    its shoes and as long as its longest straight run, and its radius is half its height.
 
     Args:
-        system: of the simulation.
-        machines: numbers of the bodies and of the wheels of each.
+        machine, system: of the simulation.
+        gears: of the machines.
     """
     model: MultibodyModel = system.multibody
-    wheels = system.soil
-    margins = np.ones(len(wheels.soils.exponent))
-    for bodies, own in machines:
-        load = float(model.body_mass[bodies].sum() * np.linalg.norm(model.gravity)) / max(len(own), 1)
+    margins = np.ones(len(system.soil.soils.exponent))
+    for bodies, wheels, tracks in gears:
+        weight = float(model.body_mass[bodies].sum() * np.linalg.norm(model.gravity))
+        load = weight / max(len(wheels) + len(tracks), 1)
         for k in range(len(margins)):
-            for w in own.tolist():
-                margins[k] = min(margins[k], _bearing_margin(system, k, w, load))
+            found = [_bearing_margin(system, k, w, load) for w in wheels.tolist()]
+            found += [_bearing_margin_of_track(machine.tracks[t], system, k, t, load) for t in tracks.tolist()]
+            margins[k] = min([margins[k], *found])
     return margins
+
+
+def track_ends(machine: Machine, names: Names, frames: tuple[np.ndarray, np.ndarray], tracks: np.ndarray) -> np.ndarray:
+    """Both ends of tracks, in the middle of their shoes, x and y in the world [m], (2 tracks, 2).
+
+    Args:
+        machine, names: of the simulation.
+        frames: of all links.
+        tracks: their numbers.
+    """
+    rotation, position = frames
+    carriers, ends = {joint.name: joint.parent for joint in machine.joints}, []
+    for track in (machine.tracks[t] for t in tracks.tolist()):
+        link, corners = names.link_index(carriers[track.sprocket]), track.path.outline
+        for ahead in (corners[:, 0].min(), corners[:, 0].max()):
+            place = np.array(track.origin) + ahead * np.array(track.ahead)
+            ends.append((position[link] + rotation[link] @ place)[:2])
+    return np.array(ends).reshape(-1, 2)
 
 
 def _bearing_margin(system: System, k: int, w: int, load: float) -> float:
@@ -176,3 +206,11 @@ def _bearing_margin(system: System, k: int, w: int, load: float) -> float:
         float(wheels.friction[w]),
     )
     return 0.0 if math.isnan(sinkage) else max(1.0 - sinkage / (_STUCK * radius), 0.0)
+
+
+def _bearing_margin_of_track(track: Track, system: System, k: int, t: int, load: float) -> float:
+    """Bearing margin of soil k under track t, with a load [N] on it."""
+    pressure = load / (track.width * track.path.longest_run)
+    sinkage = (pressure / system.tracks.soil_stiffness[t, k]) ** (1.0 / system.soil.soils.exponent[k])
+    radius = 0.5 * float(np.ptp(track.path.outline[:, 1]))
+    return max(1.0 - float(sinkage) / (_STUCK * radius), 0.0)

@@ -1,18 +1,21 @@
 """Records of tracks on the ground, and the forces on the links that carry them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.track import Track
 from grouser.physics.integrators.context import Workspace
 from grouser.physics.model.multibody import Names
 from grouser.physics.readings.measurements import TrackState
 from grouser.physics.soil.memory import shown_slip
-from grouser.physics.tracks.belts import FIGURES, Tracks
+from grouser.physics.tracks.belts import FIGURES, TOUCHING, Tracks, TrackWorkspace
 from grouser.physics.tracks.running_wheels import sprung_force, sprung_wheels
 
+# Sine of the slope across a track from which on it lies on its side.
+_LYING = 0.7
 # A track that turns more slowly has no centre of rotation [rad/s].
 _STRAIGHT = 1e-6
 
@@ -51,6 +54,27 @@ def track_state(figure: np.ndarray | None, jumped: float = 0.0, thrown: bool = F
         jumped_teeth=jumped,
         thrown=thrown,
     )
+
+
+def lying_on_soil(tracks: Sequence[Track], work: TrackWorkspace, warned: set[str]) -> Iterator[str]:
+    """Warnings of tracks that lie on their sides on soft soil, where they touch with the edges of shoes alone, once.
+
+    Args:
+        tracks: of the machine.
+        work: of the last step.
+        warned: names that have been warned of, changed.
+    """
+    for track, listed, soils, frame, figure in zip(
+        tracks, work.listed, work.soil, work.frame, work.figure, strict=False
+    ):
+        lies = abs(frame[1, 2]) > _LYING and figure[TOUCHING] > 0.0 and soils[:listed].max() >= 0
+        name = f'track "{track.name}"'
+        if lies and name not in warned:
+            warned.add(name)
+            yield (
+                f"{name} lies on its side on soft soil: the edges of its shoes alone carry it, so that it sinks deeper "
+                "than on its flank and may roll"
+            )
 
 
 def track_wrenches(

@@ -1,5 +1,6 @@
 """Depth cameras: the depth of each pixel, all at one instant."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,9 @@ from grouser.physics.description.data.sensors import DepthCamera
 from grouser.physics.sensors.mounting import Mounting
 from grouser.physics.sensors.noise import white_noise
 from grouser.physics.sensors.ray_caster import RayCaster
+
+# Number of cameras whose rays are kept: they are the same when machines come and go.
+_KEPT = 4
 
 
 class DepthImage(NamedTuple):
@@ -57,10 +61,13 @@ class DepthCameraReader:
         return DepthImage(depth)
 
 
+@lru_cache(maxsize=_KEPT)
 def pixel_directions(camera: DepthCamera) -> np.ndarray:
-    """Unit vectors through the middles of the pixels in the camera's frame, (height, width, 3)."""
+    """Unit vectors through the middles of the pixels in the camera's frame, (height, width, 3), read-only."""
     centre_x, centre_y = camera.centre
     left = (centre_x - np.arange(camera.width)) / camera.focal_length
     up = (centre_y - np.arange(camera.height)[:, np.newaxis]) / camera.focal_length
     ways = np.stack(np.broadcast_arrays(1.0, left, up), axis=-1)
-    return ways / np.linalg.norm(ways, axis=-1, keepdims=True)
+    directions = ways / np.linalg.norm(ways, axis=-1, keepdims=True)
+    directions.flags.writeable = False
+    return directions

@@ -1,5 +1,6 @@
 """Lidars: distances along their beams; all beams of a scan are measured at one instant."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,9 @@ from grouser.physics.description.data.sensors import Lidar, Lidar3d
 from grouser.physics.sensors.mounting import Mounting
 from grouser.physics.sensors.noise import white_noise
 from grouser.physics.sensors.ray_caster import RayCaster
+
+# Number of lidars whose beams are kept: they are the same when machines come and go.
+_KEPT = 16
 
 
 class LidarScan(NamedTuple):
@@ -48,10 +52,8 @@ class LidarReader:
 
     def __init__(self, lidar: Lidar, mounting: Mounting, shapes: int, on_ground: bool):
         self._lidar = lidar
-        self._angles = np.linspace(lidar.angle_min, lidar.angle_max, lidar.beams)
-        self._angles.flags.writeable = False
-        directions = np.stack([np.cos(self._angles), np.sin(self._angles), np.zeros(lidar.beams)], axis=-1)
-        self._rays = RayCaster(directions[np.newaxis], lidar.range_max, mounting, shapes, on_ground)
+        self._angles, directions = _beams(lidar)
+        self._rays = RayCaster(directions, lidar.range_max, mounting, shapes, on_ground)
 
     def read(self, context: Packed, kinematics: Packed, step: int) -> LidarScan:
         """Makes one scan.
@@ -83,6 +85,16 @@ class Lidar3dReader:
         return LidarSweep(self._directions, _measured(self._lidar, self._rays.cast(context, kinematics), step))
 
 
+@lru_cache(maxsize=_KEPT)
+def _beams(lidar: Lidar) -> tuple[np.ndarray, np.ndarray]:
+    """Angles of the beams [rad], (beams,), and their directions, unit vectors, (1, beams, 3), read-only."""
+    angles = np.linspace(lidar.angle_min, lidar.angle_max, lidar.beams)
+    directions = np.stack([np.cos(angles), np.sin(angles), np.zeros(lidar.beams)], axis=-1)[np.newaxis]
+    angles.flags.writeable = directions.flags.writeable = False
+    return angles, directions
+
+
+@lru_cache(maxsize=_KEPT)
 def beam_directions(lidar: Lidar3d) -> np.ndarray:
     """Directions of the beams in the lidar's frame, unit vectors, (channels, samples, 3), read-only."""
     elevation = np.linspace(lidar.elevation_min, lidar.elevation_max, lidar.channels)[:, np.newaxis]

@@ -5,10 +5,12 @@ its rays; each ray tries them from the nearest on, and ends when the next one is
 """
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kept import KeptWith
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.contact.pairs import place_shapes
@@ -73,11 +75,26 @@ class _Rays(NamedTuple):
     candidate: np.ndarray
 
 
+class _Patches(NamedTuple):
+    """What does not change in `_Rays` with the scene: rays and the cones around them, patch by patch."""
+
+    direction: np.ndarray
+    place: np.ndarray
+    first: np.ndarray
+    axis: np.ndarray
+    cosine: np.ndarray
+    sine: np.ndarray
+
+
+# By the array of directions: a sensor keeps its own when machines come and go.
+_PATCHES: KeptWith[_Patches] = KeptWith()
+
+
 class RayCaster:
     """Measures the distances along the rays of a sensor. They do not meet the shapes of the link that carries it.
 
     Args:
-        directions: unit vectors in the sensor's frame, in a grid of neighbours, (rows, columns, 3).
+        directions: unit vectors in the sensor's frame, in a grid of neighbours, (rows, columns, 3); not to be changed.
         reach: distance up to which the rays are followed [m], one for all or (rows, columns).
         mounting: of the sensor.
         shapes: number of collision shapes.
@@ -112,22 +129,10 @@ class RayCaster:
 
 
 def _make_rays(directions: np.ndarray, reach: np.ndarray, mounting: Mounting, shapes: int, on_ground: bool) -> _Rays:
-    ways, rows = directions.reshape(-1, 3), directions.shape[0]
-    patches = [
-        patch
-        for block in _blocks(directions.shape[:2], _PATCH if rows > 1 else _PATCH_OF_ROW)
-        for patch in _divided(ways, block)
-    ]
-    place = np.concatenate(patches)
-    axes, angles = zip(*(_cone(ways[patch]) for patch in patches), strict=True)
+    patches = _PATCHES.get(directions, None, partial(_make_patches, directions))
     return _Rays(
-        direction=np.ascontiguousarray(ways[place]),
-        reach=np.ascontiguousarray(reach.reshape(-1)[place], dtype=float),
-        place=place,
-        first=np.cumsum([0, *map(len, patches)]),
-        axis=np.array(axes),
-        cosine=np.cos(angles),
-        sine=np.sin(angles),
+        **patches._asdict(),
+        reach=np.ascontiguousarray(reach.reshape(-1)[patches.place], dtype=float),
         farthest=float(reach.max()),
         link=mounting.link,
         on_ground=on_ground,
@@ -138,6 +143,25 @@ def _make_rays(directions: np.ndarray, reach: np.ndarray, mounting: Mounting, sh
         speed=np.zeros(shapes),
         near=np.zeros(shapes),
         candidate=np.zeros(shapes, dtype=np.int64),
+    )
+
+
+def _make_patches(directions: np.ndarray) -> _Patches:
+    ways, rows = directions.reshape(-1, 3), directions.shape[0]
+    patches = [
+        patch
+        for block in _blocks(directions.shape[:2], _PATCH if rows > 1 else _PATCH_OF_ROW)
+        for patch in _divided(ways, block)
+    ]
+    place = np.concatenate(patches)
+    axes, angles = zip(*(_cone(ways[patch]) for patch in patches), strict=True)
+    return _Patches(
+        direction=np.ascontiguousarray(ways[place]),
+        place=place,
+        first=np.cumsum([0, *map(len, patches)]),
+        axis=np.array(axes),
+        cosine=np.cos(angles),
+        sine=np.sin(angles),
     )
 
 

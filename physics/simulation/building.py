@@ -43,6 +43,7 @@ from grouser.physics.simulation.compile_ahead import compile_ahead
 from grouser.physics.simulation.membership import RAYS, Elements, element_names, membership_of, sensors_of
 from grouser.physics.simulation.named_view import require_name
 from grouser.physics.soil.wheels import make_wheels
+from grouser.physics.tracks.alternation import warn_alternating_load
 from grouser.physics.tracks.belts import make_tracks
 
 
@@ -130,6 +131,7 @@ def set_up(
         check_smooth(system, integrator, divided.file)
         if integrator == "implicit_midpoint" and sensors_of(machine, "imu"):
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
+    alternating = warn_alternating_load(divided, names, model, system.tracks, world, float(step))
     shapes, faults = system.contact.shapes, machine_faults(machine)
     elements = element_names(machine, divided, names, shapes, lines, faults)
     return Setup(
@@ -148,7 +150,7 @@ def set_up(
         system=system,
         fingerprint=_fingerprint(system),
         beams=tuple(make_beam(flexible, divided, names) for flexible in machine.flexible_links),
-        warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names)),
+        warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating),
     )
 
 

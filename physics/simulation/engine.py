@@ -31,6 +31,7 @@ from grouser.physics.readings.energy_balance import open_accounts
 from grouser.physics.readings.measurements import Energy
 from grouser.physics.readings.mechanical_energy import mechanical_energy, pair_energies
 from grouser.physics.readings.soil_measurements import beyond_soils
+from grouser.physics.readings.track_states import lying_on_soil
 from grouser.physics.simulation.building import Setup, make_initial_state, make_neutral_command
 from grouser.physics.simulation.capacity import (
     StateCapacity,
@@ -84,6 +85,7 @@ class Engine:
         self.setup = setup
         self.workspace: Workspace = make_workspace(system)
         self._warned_soils: set[str] = set()
+        self._warned_tracks: set[str] = set()
         self._warned_of_turning = False
         self._schedule = make_schedule(system)
         self._compiled = False
@@ -165,7 +167,9 @@ class Engine:
         if left > 0:
             raise divergence(self.setup, self.state, self.time, int(self.workspace.constraints.unsettled[1]))
         work = self.workspace
-        for warning in beyond_soils(self.setup.world, work.soil, work.tracks, self._warned_soils):
+        soils = beyond_soils(self.setup.world, work.soil, work.tracks, self._warned_soils)
+        lying = lying_on_soil(self.setup.machine.tracks, work.tracks, self._warned_tracks)
+        for warning in (*soils, *lying):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         self._warn_of_turning()
         unsettled, rate, _ = self.workspace.constraints.unsettled

@@ -72,7 +72,7 @@ def lift_out(engine: Engine, spawn: str) -> tuple[str, ...]:
         return ()
     state, workspace = engine.state, engine.workspace
     warnings = _lift_out(engine, spawn)
-    if engine.workspace is not workspace:  # trials have made room, which the first step may not need
+    if warnings and engine.workspace is not workspace:  # trials have made room, which the first step may not need
         engine.workspace = workspace
         engine.use_state(state)
     engine.state.q[:] = engine.initial.q

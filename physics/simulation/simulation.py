@@ -256,6 +256,11 @@ class Simulation(MachineView):
             self._members[name]._close()
         return self._members[name]
 
+    def discard(self) -> None:
+        """Frees the memory of a simulation that is no longer used: its views are of no use then."""
+        for view in (*self._members.values(), self):
+            vars(view).clear()
+
     def overlaps(self) -> list[tuple[str, str, float]]:
         """Overlapping shapes that may touch: a link, the link or obstacle that it overlaps, and the depth [m]."""
         found = find_overlaps(self.system.contact, self.model, self.state.q)

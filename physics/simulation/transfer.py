@@ -4,8 +4,7 @@ Each row of `State` belongs to a named element. A row is copied bit for bit to t
 same label, whatever their order.
 """
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -46,13 +45,15 @@ from grouser.physics.simulation.simulation import Simulation
 
 # In place of the index of a shape that is no longer there.
 _GONE = -2
+# Rows of obstacles and of the ground.
+_WORLD = "world"
 
 
 class _Label(NamedTuple):
-    """Label of a row: names of its owner, and its index within the owner."""
+    """Label of rows: what they are, and the name of their owner."""
 
-    names: tuple[str, ...]
-    rest: Hashable = None
+    what: str
+    name: str
 
 
 def transfer_state(source: Simulation, target: Simulation) -> None:
@@ -204,78 +205,75 @@ def _carry_contacts(source, present, target, kept, state):
 def _owners(simulation) -> dict[str, list[_Label]]:
     """Labels of all rows of each kind (`base.labels`)."""
     system, machine, names, model = simulation.system, simulation.machine, simulation.names, simulation.model
-    bodies = [body for body in range(len(names.body_joint)) if not model.body_mimics[body]]
-    positions = [names.body_joint[body] for body in bodies for _ in range(POSITIONS[int(model.body_kind[body])])]
-    laws = list(_numbered(names.rate_joint[rate] for rate in system.joints.laws.rate_index))
-    actuators = [_Label((one.name,), "actuator") for one in (*machine.cylinders, *machine.hydraulic_motors)]
+    kinds, mimics = model.body_kind.tolist(), model.body_mimics.tolist()
+    joints = zip(names.body_joint, kinds, mimics, strict=True)
+    positions = [name for name, kind, mimics in joints if not mimics for _ in range(POSITIONS[kind])]
+    laws = _labels("joint", (names.rate_joint[rate] for rate in system.joints.laws.rate_index))
+    actuators = _labels("actuator", (one.name for one in (*machine.cylinders, *machine.hydraulic_motors)))
+    pads = zip(machine.tracks, np.diff(system.tracks.pad_start), strict=False)
     return {
-        POSITION: list(_numbered(positions)),
-        RATE: list(_numbered(names.rate_joint)),
+        POSITION: _labels("joint", positions),
+        RATE: _labels("joint", names.rate_joint),
         LAW: laws,
         ROW: [*laws, *actuators],
-        SPRING: list(_numbered(names.rate_joint[rate] for rate in system.springs.rate_index)),
-        DRIVE: [_Label((drive.joint,)) for drive in machine.drives],
-        LINE: [_Label((line,)) for line in simulation.lines],
+        SPRING: _labels("joint", (names.rate_joint[rate] for rate in system.springs.rate_index)),
+        DRIVE: _labels("drive", (drive.joint for drive in machine.drives)),
+        LINE: _labels("line", simulation.lines),
         ACTUATOR: actuators,
-        VALVE: [_Label((valve.name,)) for valve in machine.valves],
-        PUMP: [_Label((pump.name,)) for pump in machine.pumps if pump.displacement is not None],
-        WHEEL: [_Label((wheel.link,)) for wheel in machine.wheels[: len(system.soil.body)]],
-        TRACK: [_Label((track.name,)) for track in machine.tracks[: len(system.tracks.body)]],
-        PAD: [
-            _Label((track.name,), pad)
-            for track, pads in zip(machine.tracks, np.diff(system.tracks.pad_start), strict=False)
-            for pad in range(int(pads))
-        ],
+        VALVE: _labels("valve", (valve.name for valve in machine.valves)),
+        PUMP: _labels("pump", (pump.name for pump in machine.pumps if pump.displacement is not None)),
+        WHEEL: _labels("wheel", (wheel.link for wheel in machine.wheels[: len(system.soil.body)])),
+        TRACK: _labels("track", (track.name for track in machine.tracks[: len(system.tracks.body)])),
+        PAD: _labels("pad", (track.name for track, count in pads for _ in range(int(count)))),
         SHAPE: _shape_labels(simulation)[:-1],
     }
 
 
-def _numbered(names: Iterable[str]) -> Iterator[_Label]:
-    """Labels of rows with equal names, numbered in their order."""
-    count: Counter[str] = Counter()
-    for name in names:
-        yield _Label((name,), count[name])
-        count[name] += 1
+def _labels(what: str, names: Iterable[str]) -> list[_Label]:
+    names = list(names)
+    labels = {name: _Label(what, name) for name in names}
+    return [labels[name] for name in names]
 
 
 def _shape_labels(simulation) -> list[_Label]:
     """Labels of the collision shapes, the ground last."""
-    links = simulation.system.contact.shapes.link.tolist()
-    numbers: Counter[str] = Counter()
-    labels = []
-    for shape, name in enumerate(simulation.shape_names):
-        if shape < len(links) and links[shape] >= 0:
-            labels.append(_Label((name,), numbers[name]))
-            numbers[name] += 1
-        else:
-            labels.append(_Label((), name))
-    return labels
+    links = [*simulation.system.contact.shapes.link.tolist(), -1]
+    named = zip(links, simulation.shape_names, strict=True)
+    return [_Label("link" if link >= 0 else _WORLD, name) for link, name in named]
 
 
-def _common(old: list[_Label], new: list[_Label], target, kept) -> tuple[list[int], list[int]]:
-    """Indices in the old and in the new rows of labels that are in both and belong to machines that are kept."""
-    place = {label: row for row, label in enumerate(old)}
-    stays: dict[str, bool] = {}
-    there, here = [], []
-    for row, label in enumerate(new):
-        for name in label.names:
-            if name not in stays:
-                stays[name] = _member(target, name) in {*kept, None}
-        if label in place and all(stays[name] for name in label.names):
-            there.append(place[label])
-            here.append(row)
-    return there, here
+def _common(old: list[_Label], new: list[_Label], target, kept) -> tuple[np.ndarray, np.ndarray]:
+    """Indices in the old and in the new rows of those that belong to machines that are kept, or to the world.
+
+    Rows with the same label correspond in their order.
+    """
+    number = {label: k for k, label in enumerate(dict.fromkeys([*old, *new]))}
+    owners = {*kept, None}
+    stays = [label.what == _WORLD or _member(target, label.name) in owners for label in number]
+    most = max(len(old), len(new))
+    there, here = (_numbered([number[label] for label in labels], stays, most) for labels in (old, new))
+    _, one, other = np.intersect1d(*(rows[:, 1] for rows in (there, here)), assume_unique=True, return_indices=True)
+    return there[one, 0], here[other, 0]
+
+
+def _numbered(numbers: list[int], stays: list[bool], most: int) -> np.ndarray:
+    """Rows whose label stays, and a number for each by its label and its place among those with it, (rows, 2)."""
+    label = np.array(numbers, dtype=np.int64)
+    order = np.argsort(label, kind="stable")
+    place = np.empty(len(label), dtype=np.int64)
+    place[order] = np.arange(len(label)) - np.searchsorted(label[order], label[order])
+    return np.column_stack([np.arange(len(label)), label * most + place])[np.array(stays, dtype=bool)[label]]
 
 
 def _refuse_overlaps(target, kept):
     """Refuses new machines that overlap others or obstacles."""
-    standing = {-1} | {number for number, name in enumerate(_machines(target)) if name in kept}
-    member = target.membership.shape
-    for one, other, depth in find_overlaps(target.system.contact, target.model, target.state.q):
-        owners = {int(member[one]), int(member[other])}
-        if len(owners) == 2 and not owners <= standing:
-            raise OverlapError(
-                f"'{target.shape_names[one]}' and '{target.shape_names[other]}' overlap by {1000.0 * depth:.1f} mm",
-                file=target.machine.file,
-                remedy="put the machine somewhere else",
-            )
+    stands = np.array([name in kept for name in _machines(target)] + [True])
+    pairs, member = target.system.contact.pairs, target.membership.shape
+    one, other = member[pairs.first], member[pairs.second]
+    chosen = (one != other) & ~(stands[one] & stands[other])
+    for shape, touched, depth in find_overlaps(target.system.contact, target.model, target.state.q, chosen):
+        raise OverlapError(
+            f"'{target.shape_names[shape]}' and '{target.shape_names[touched]}' overlap by {1000.0 * depth:.1f} mm",
+            file=target.machine.file,
+            remedy="put the machine somewhere else",
+        )

@@ -38,7 +38,13 @@ from grouser.physics.readings.measurements import (
     WheelState,
 )
 from grouser.physics.readings.reactions import joint_reactions
-from grouser.physics.readings.soil_measurements import bearing_margins, terrain_patch, with_soil
+from grouser.physics.readings.soil_measurements import (
+    RunningGear,
+    bearing_margins,
+    terrain_patch,
+    track_ends,
+    with_soil,
+)
 from grouser.physics.readings.track_states import track_state, track_wrenches
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
 from grouser.physics.simulation.commands import CommandMap
@@ -106,8 +112,8 @@ class MachineView:
         self.faults = FaultMap(self._own_faults(), engine.command, setup.scheme)
         self._emergency_stop = engine.command.emergency_stop[selection.members[0] : selection.members[-1] + 1]
         self._base = base_coordinates(setup.system.multibody, selection.base)
-        body, wheel = setup.membership.body, setup.membership.wheel
-        self._bodies_and_wheels = [(np.flatnonzero(body == m), np.flatnonzero(wheel == m)) for m in selection.members]
+        whose = (setup.membership.body, setup.membership.wheel, setup.membership.track)
+        self._gears = [RunningGear(*(np.flatnonzero(part == m) for part in whose)) for m in selection.members]
         self._touching = np.isin(np.arange(len(setup.shape_names)), own.shape)
         self._obstacles = np.append(~self._touching[:-1] | (setup.system.contact.shapes.link < 0), False)
         self._own_links = np.isin(np.arange(len(setup.elements.link)), own.link)
@@ -314,22 +320,24 @@ class MachineView:
         return bounds_of(shapes, chosen, *body_frames(self._engine.update_kinematics()))
 
     def terrain_patch(self, reach: float = math.inf) -> TerrainPatch | None:
-        """Soft ground around the paths of the wheels; None on rigid ground, or for a machine without wheels.
+        """Soft ground around the paths of wheels and tracks; None on rigid ground, or for a machine without them.
 
         Args:
-            reach: largest distance from a wheel, along x and along y, to the size of a tile [m].
+            reach: largest distance from a wheel or the end of a track, along x and along y, to the size of a tile [m].
         """
         require_range("reach", reach, 0.0, math.inf, "m")
-        system = self._setup.system
-        if not len(system.soil.body) or not len(self._own.wheel):
+        setup, own = self._setup, self._own
+        if setup.world.soil is None or not len(own.wheel) + len(own.track):
             return None
-        links = [self._setup.names.link_index(self._setup.elements.wheel[w]) for w in self._own.wheel]
-        places = self._link_frames(np.array(links, dtype=np.int64))[1][:, :2]
-        return terrain_patch(system, self._engine.state, places, reach, self._bodies_and_wheels)
+        frames = self._link_frames()
+        links = [setup.names.link_index(setup.elements.wheel[w]) for w in own.wheel]
+        ends = track_ends(setup.machine, setup.names, frames, own.track)
+        places = np.concatenate([frames[1][np.array(links, dtype=np.int64), :2], ends])
+        return terrain_patch(setup.machine, setup.system, self._engine.state, places, reach, self._gears)
 
     def bearing_margins(self) -> np.ndarray:
-        """Bearing margin of each soil of the world under the wheels, as of `TerrainPatch`, (soils,); (0,) without."""
-        return bearing_margins(self._setup.system, self._bodies_and_wheels)
+        """Bearing margin of each soil of the world under the machine, as of `TerrainPatch`, (soils,); (0,) without."""
+        return bearing_margins(self._setup.machine, self._setup.system, self._gears)
 
     def cylinder_trace(self, name: str) -> np.ndarray:
         """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""

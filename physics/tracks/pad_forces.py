@@ -302,7 +302,10 @@ def commit_pads(
             tracks, t, soils, n, gravity, pressure, lead, shear[first + pad], ux, uy, uz, speed, work
         )
         s, c = shear[first + pad, 0], shear[first + pad, 1]
-        fresh[pad, 0], fresh[pad, 1] = advance_shear(s, c, step / modulus, va, vb, speed)
+        s, c = advance_shear(s, c, step / modulus, va, vb, speed)
+        # parts of a shoe slide differently: it has their mean
+        fresh[pad, 0] += touch[LENGTH, n] * s
+        fresh[pad, 1] += touch[LENGTH, n] * c
         fresh[pad, 2] += touch[LENGTH, n]
         nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
         lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
@@ -325,9 +328,9 @@ def commit_pads(
     # pads that do not touch have no shear; ground that comes under the rest of a shoe has none: the pad has the mean
     for pad in range(pads):
         before, length = shear[first + pad, 2], fresh[pad, 2]
-        new = 1.0 - before / length if length > before else 0.0
-        shear[first + pad, 0] = fresh[pad, 0] - new * shear[first + pad, 0]
-        shear[first + pad, 1] = fresh[pad, 1] - new * shear[first + pad, 1]
+        new, mean = 1.0 - before / length if length > before else 0.0, 1.0 / length if length > 0.0 else 0.0
+        shear[first + pad, 0] = mean * fresh[pad, 0] - new * shear[first + pad, 0]
+        shear[first + pad, 1] = mean * fresh[pad, 1] - new * shear[first + pad, 1]
         shear[first + pad, 2] = length
     figure[TOUCHING] = touching / (shoe_length(tracks, work.path, t) * tracks.width[t])
     # sums of the force that acted; the pads share it as the law says at the end of the step

@@ -141,11 +141,11 @@ def test_soil_costs_have_the_cells_of_the_map_and_take_up_ruts(peer, start):
     assert len(told.all()) == 2
 
 
-def test_a_machine_without_wheels_has_no_soil_costs(launch):
+def test_a_machine_without_wheels_and_tracks_has_no_soil_costs(launch):
     process = launch("grouser.nodes.navigation.world_map", "--ros-args", "-p", "machine:=four_bar")
     output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 2
-    assert "only wheels sink into soil" in output
+    assert "<wheel> or <track> elements" in output
 
 
 def test_a_bad_world_ends_the_process_with_status_2(launch):

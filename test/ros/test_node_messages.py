@@ -17,7 +17,9 @@ from sensor_msgs.msg import JointState, LaserScan, PointCloud2
 from std_msgs.msg import Float64MultiArray
 
 import grouser
+from grouser.bridges.scheduling import Scheduling
 from grouser.nodes.shared import messages
+from grouser.nodes.shared.scheduling import PacedScheduling
 from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.nodes.simulator.message_makers import MAKERS
 from grouser.physics.base import spatial
@@ -346,7 +348,7 @@ def test_machine_without_drives_has_no_joint_commands_topic():
 
 def test_energy_diagnostics_add_up_the_cylinders_where_there_are_some():
     def energy(report):
-        message = diagnostics_message("simulator", report, 1.0, 0)
+        message = diagnostics_message("simulator", report, 1.0, 0, PacedScheduling(Scheduling()))
         (status,) = [status for status in message.status if status.name == "simulator: energy"]
         return {pair.key: pair.value for pair in status.values}
 

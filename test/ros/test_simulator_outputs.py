@@ -447,11 +447,15 @@ def test_motors_and_pumps_are_on_hydraulics_state(peer, start_simulator, load_se
 
 
 def test_diagnostics_report_pace_and_solver(peer, start_simulator):
-    start_simulator(diagnostics_rate=20.0)
+    start_simulator(diagnostics_rate=20.0, cpu=0)
     inbox = peer.hear(DiagnosticArray, "/diagnostics")
-    message = inbox.wait(lambda message: len(message.status) == 4 and message.header.stamp.nanosec > 0)
+    message = inbox.wait(lambda message: len(message.status) == 5 and message.header.stamp.nanosec > 0)
     statuses = {status.name: {pair.key: pair.value for pair in status.values} for status in message.status}
-    assert set(statuses) == {f"simulator: {part}" for part in ("pace", "solver", "energy", "commands")}
+    assert set(statuses) == {f"simulator: {part}" for part in ("pace", "solver", "energy", "commands", "timing")}
+    timing = statuses["simulator: timing"]
+    assert {f"command_to_force_{part} [s]" for part in ("p50", "p99", "max")} < set(timing)
+    assert (timing["scheduling_asked"], timing["scheduling"]) == ("other", "other")
+    assert (timing["cpu"], timing["memory_locked"]) == ("0", "false")
     assert set(statuses["simulator: pace"]) == {
         "real_time_factor",
         "overruns",

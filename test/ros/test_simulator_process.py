@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from patience import DEADLINE
+from patience import DEADLINE, wait_until
 from rosgraph_msgs.msg import Clock
 
 from grouser.commands.run import judge, status_text
@@ -26,7 +26,7 @@ MOST_WORK = 10.0  # [s] of processor time for an end; what still compiles takes 
 
 @pytest.fixture
 def only_viewer():
-    """Waits until no other test on this machine uses port 8080, the one of the viewer of `grouser run`."""
+    """Waits until no other test on this machine uses ports from 8080 on, those of the viewer of `grouser run`."""
     with (Path(tempfile.gettempdir()) / f"grouser_test_viewer_{os.getuid()}").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -152,11 +152,9 @@ def listening(port) -> bool:
 @pytest.mark.parametrize("on_show", [False, True], ids=["while it starts", "on show"])
 def test_ctrl_c_ends_run_and_its_viewer(compiled, launch, loader_file, only_viewer, on_show):
     """As a terminal does it: the interrupt goes to every process of the group."""
-    if listening(8080):
-        pytest.skip("not tested: the end of a run with its viewer; another program on this machine has its port, 8080")
     process = launch("grouser.cli", "run", "--machine", str(loader_file), start_new_session=True)
     output = ""
-    while "end it:" not in output or (on_show and not listening(8080)):
+    while "end it:" not in output or (on_show and not listening(page_port(output))):
         line = process.stdout.readline()
         assert line, output
         output += line
@@ -170,15 +168,40 @@ def test_ctrl_c_ends_run_and_its_viewer(compiled, launch, loader_file, only_view
     assert "Traceback" not in output and "KeyboardInterrupt" not in output
 
 
-def test_run_goes_on_without_a_viewer_when_its_port_is_taken(compiled, launch, loader_file, only_viewer):
+def page_port(output) -> int:
+    """The port that a run has printed."""
+    return int(re.search(r"page: +http://localhost:(\d+)", output)[1])
+
+
+def test_run_tells_that_a_port_is_taken(compiled, launch, loader_file, only_viewer):
+    """Without a wish it takes the next one and prints its true address; a wish that cannot be met is an error."""
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with contextlib.suppress(OSError):  # somebody else has it: just as well
             other.bind(("127.0.0.1", 8080))
             other.listen()
         process = launch("grouser.cli", "run", "--machine", str(loader_file))
-        output = read_until(process, "the viewer ended with status 2; the simulation goes on without it")
-    assert "port = 8080" in output and "Address already in use" in output
+        output = read_until(process, "end it:")
+        port = page_port(output)
+        assert port > 8080 and f"another program has port 8080; the page is at {port}" in output
+        wait_until(lambda: listening(port), "the page at its printed address")
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=DEADLINE)
+        assert process.returncode == 0, output + rest
+        refused = launch("grouser.cli", "run", "--machine", str(loader_file), "--port", "8080")
+        said, _ = refused.communicate(timeout=DEADLINE)
+    assert refused.returncode == 2
+    assert "--port 8080: another program has this port" in said
+
+
+def test_run_goes_on_without_a_viewer_that_ends(compiled, launch, loader_file, only_viewer):
+    process = launch("grouser.cli", "run", "--machine", str(loader_file))
+    output = read_until(process, "end it:")
+    wait_until(lambda: listening(page_port(output)), "the page")
+    for child in descendants(process):
+        if b"grouser.nodes.viewer" in Path(f"/proc/{child}/cmdline").read_bytes():
+            os.kill(child, signal.SIGKILL)
+    output += read_until(process, "the viewer ended with status -9; the simulation goes on without it")
     output += read_until(process, "| residual")  # the status of a simulation that goes on
     process.send_signal(signal.SIGINT)
     rest, _ = process.communicate(timeout=DEADLINE)

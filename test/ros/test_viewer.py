@@ -1,11 +1,7 @@
 """The viewer over real DDS, with a small node that publishes a machine as the simulator does."""
 
-import base64
 import http.client
 import io
-import json
-import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -20,12 +16,12 @@ import pytest
 import rclpy
 import trimesh
 import viser
+from chromium import Browser, running_browser
 from control_msgs.msg import DynamicInterfaceGroupValues
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 from patience import DEADLINE
-from PIL import Image
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -56,7 +52,6 @@ from grouser.physics.description.data.world import Heightfield
 
 QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z
 NO_TURN = (0.0, 0.0, 0.0, 1.0)
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 MACHINE = """<robot name="red_box">
   <link name="base_link">
@@ -160,7 +155,7 @@ class Theatre:
     def close(self) -> None:
         self.executor.shutdown()
         for viewer in self.viewers:
-            viewer.scene.stop()
+            viewer.stop()
             viewer.destroy_node()
         self.stage.destroy_node()
 
@@ -792,7 +787,7 @@ def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_viewer_stops_with_an_open_page(process: tuple[subprocess.Popen, int], stop: signal.Signals) -> None:
     running, port = process
-    with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"]) as page:
+    with connect(f"ws://127.0.0.1:{port}/view", subprotocols=[f"viser-v{viser.__version__}"]) as page:
         page.recv(timeout=DEADLINE)
         running.send_signal(stop)
         _, errors = running.communicate(timeout=DEADLINE)
@@ -821,83 +816,10 @@ def test_a_taken_port_is_named() -> None:
     assert f"port = {port}" in errors and "Address already in use" in errors and "Traceback" not in errors
 
 
-class Browser:
-    """Headless Chromium, driven over its DevTools protocol."""
-
-    FLAGS = (
-        "--headless",
-        "--no-sandbox",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--use-gl=angle",
-        "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader",
-        "--window-size=720,600",
-        "--remote-debugging-port=0",
-    )
-
-    def __init__(self, program: str, profile: Path) -> None:
-        # The rclpy wheels leave these to their children; they would give Chromium the wrong libraries.
-        foreign = ("LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE")
-        environment = {name: value for name, value in os.environ.items() if name not in foreign}
-        self._process = subprocess.Popen(
-            [program, *self.FLAGS, f"--user-data-dir={profile}", "about:blank"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        address = next(
-            (line.split()[-1] for line in self._process.stderr if line.startswith("DevTools listening")), None
-        )
-        assert address, "Chromium ended before it was ready"
-        self._socket = connect(address, max_size=None)
-        self._call_count = 0
-        target = self._call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-
-    def _call(self, method: str, session: str | None = None, **parameters: object) -> dict:
-        self._call_count += 1
-        request = {"id": self._call_count, "method": method, "params": parameters}
-        self._socket.send(json.dumps(request | ({"sessionId": session} if session else {})))
-        while (answer := json.loads(self._socket.recv(timeout=DEADLINE))).get("id") != self._call_count:
-            pass
-        assert "error" not in answer, answer
-        return answer["result"]
-
-    def open(self, address: str) -> None:
-        self._call("Page.enable", self._session)
-        self._call("Page.navigate", self._session, url=address)
-        while json.loads(self._socket.recv(timeout=DEADLINE)).get("method") != "Page.loadEventFired":
-            pass
-        # The scene alone: panels and notices of the page have colours of their own.
-        hide = "body * { visibility: hidden } canvas { visibility: visible !important }"
-        script = f"document.head.appendChild(document.createElement('style')).textContent = '{hide}'"
-        self._call("Runtime.evaluate", self._session, expression=script)
-
-    def picture(self, file: Path) -> np.ndarray:
-        """Red, green and blue of the scene that the page shows now, shape (height, width, 3); also kept as a file."""
-        file.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", self._session, format="png")["data"]))
-        return np.asarray(Image.open(io.BytesIO(file.read_bytes())).convert("RGB"), dtype=int)
-
-    def close(self) -> None:
-        self._call("Browser.close")
-        self._socket.close()
-        self._process.communicate(timeout=DEADLINE)
-
-
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Browser]:
-    program = next((path for path in map(shutil.which, CHROMIUM_NAMES) if path), None)
-    if program is None:
-        names = ", ".join(CHROMIUM_NAMES)
-        pytest.skip(f"not tested: the picture that a browser shows; none of {names} is installed")
-    browser = Browser(program, tmp_path / "profile")
-    yield browser
-    browser.close()
+    with running_browser(tmp_path / "profile", "the picture that a browser shows") as browser:
+        yield browser
 
 
 def redness(picture: np.ndarray) -> np.ndarray:
@@ -921,24 +843,27 @@ def test_the_picture(theatre: Theatre, process: tuple[subprocess.Popen, int], br
     _, port = process
 
     def shows(share: Callable[[np.ndarray], np.ndarray], least: float, name: str) -> Callable[[], bool]:
-        return lambda: bool(share(browser.picture(tmp_path / f"{name}.png")).mean() > least)
+        return lambda: bool(share(tab.picture(tmp_path / f"{name}.png")).mean() > least)
 
-    browser.open(f"http://127.0.0.1:{port}")
+    tab = browser.open(f"http://127.0.0.1:{port}/view/")
+    # The scene alone: panels and notices of the page have colours of their own.
+    hide = "body * { visibility: hidden } canvas { visibility: visible !important }"
+    tab.run(f"document.head.appendChild(document.createElement('style')).textContent = '{hide}'")
     theatre.wait_for(shows(ground, 0.2, "empty"), "the ground")
-    empty = browser.picture(tmp_path / "empty.png")
+    empty = tab.picture(tmp_path / "empty.png")
     assert not redness(empty).any() and not magenta(empty).any()
 
     theatre.stage.place("base_link", "odom", (0, 0, 0))
     theatre.stage.describe(MACHINE)
     theatre.wait_for(shows(redness, 0.03, "machine"), "the red box")
-    mixed = magenta(browser.picture(tmp_path / "machine.png"))  # where red and blue meet
+    mixed = magenta(tab.picture(tmp_path / "machine.png"))  # where red and blue meet
 
     theatre.stage.forces = {"base_link": (0.0, 0.0, 1000.0)}
     theatre.wait_for(shows(lambda picture: magenta(picture) & ~mixed, 0.002, "force"), "the arrow of the contact force")
 
     theatre.stage.forces = {"base_link": (0.0, 0.0, 0.0)}
     theatre.wait_for(
-        lambda: (magenta(browser.picture(tmp_path / "light.png")) & ~mixed).mean() < 0.0005, "no arrow without a force"
+        lambda: (magenta(tab.picture(tmp_path / "light.png")) & ~mixed).mean() < 0.0005, "no arrow without a force"
     )
     theatre.stage.place("base_link", "odom", (30, 0, 0))
     theatre.stage.forces = {"base_link": (0.0, 0.0, 1000.0)}

@@ -12,7 +12,7 @@ import pytest
 from patience import DEADLINE, wait_until
 from plc_peers import Peer, RememberingSink, free_port, load_mapping, opened
 
-from grouser.bridges.plc.modbus_server import CONNECTIONS_MAX
+from grouser.bridges.plc.modbus_listener import CONNECTIONS_MAX
 from grouser.bridges.protocols import transport_of
 from grouser.bridges.transport import KeptOpen, TransportError
 from grouser.physics.base.errors import MachineError

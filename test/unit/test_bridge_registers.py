@@ -7,8 +7,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grouser.bridges.mapping.data import MessageMapping, SignalMapping
 from grouser.bridges.plc.heartbeat import Heartbeats
-from grouser.bridges.plc.registers import TYPES, RegisterField, decode, encode
+from grouser.bridges.plc.register_message import RegisterAddress, RegisterMessage, words_of
+from grouser.bridges.plc.registers import TYPES, RegisterField
+
+
+def block(*fields, heartbeat=None):
+    """A message of such fields."""
+    signals = tuple(
+        SignalMapping(one, str(one), f"joint/{one}/velocity", "1", 1.0, 1.0, 0.0, *one.limits) for one in fields
+    )
+    return RegisterMessage(MessageMapping("block", "in", RegisterAddress(heartbeat), 0.1, 0.2, signals))
+
+
+def encode(field, value):
+    """Registers of one value."""
+    return tuple(words_of(block(field).encode({str(field): value}, 0)))
+
+
+def decode(field, words):
+    """The value of the registers of one field."""
+    values, _ = block(field).decode(struct.pack(f">{len(words)}H", *words))
+    return values[str(field)]
 
 
 def test_words_of_the_reference_frame():
@@ -40,19 +61,34 @@ def test_every_pattern_of_bits_survives(kind, order, raw):
     if math.isfinite(value):
         assert encode(field, value) == words
     else:
-        with pytest.raises(ValueError, match="f32 holds"):
-            encode(field, value)
+        assert block(field).encode({"7": value}, 0) is None
 
 
 @given(st.sampled_from(["u16", "i16", "u32", "i32"]), st.floats(allow_nan=False))
 def test_integers_are_the_nearest_or_refused(kind, value):
     field = RegisterField(0, kind)
     low, high = field.limits
-    if math.isfinite(value) and low <= round(value) <= high:
+    if not math.isfinite(value):
+        assert block(field).encode({"0": value}, 0) is None
+    elif low <= round(value) <= high:
         assert abs(decode(field, encode(field, value)) - value) <= 0.5
     else:
         with pytest.raises(ValueError, match=kind):
             encode(field, value)
+
+
+def test_a_block_has_gaps_a_heartbeat_and_both_orders_of_words():
+    fields = (RegisterField(104, "f32", "little"), RegisterField(100, "i16"), RegisterField(107, "u32"))
+    message = block(*fields, heartbeat=RegisterField(102, "u16"))
+    data = message.encode({"104": 1.5, "100": -2.0, "107": 0x12345678}, 65543)
+    assert words_of(data) == [0xFFFE, 0, 7, 0, 0, 0x3FC0, 0, 0x1234, 0x5678]
+    assert message.decode(data) == ({"104": 1.5, "100": -2, "107": 0x12345678}, 7)
+    assert (message.start, message.end, message.count) == (100, 109, 9)
+
+
+def test_a_value_that_a_field_cannot_hold_is_refused():
+    with pytest.raises(ValueError, match="f32 holds"):
+        encode(RegisterField(7, "f32"), 3.5e38)
 
 
 def test_heartbeat():

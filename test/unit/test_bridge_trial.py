@@ -25,6 +25,7 @@ TROUBLE = Trouble(
     bus_off_times=(20.0, 20.3, 70.0),
     seed=5,
 )
+_NONE = dict.fromkeys(("loss", "delay_probability", "duplicate", "bit_flip", "garbage", "stuck_probability"), 0.0)
 
 
 def trial(protocol, recovery="automatic", **changes):
@@ -46,8 +47,7 @@ def test_bridge_and_judge_agree(protocol, recovery):
 
 @pytest.mark.parametrize("protocol", LINES)
 def test_without_trouble_everything_is_obeyed_after_three_messages(protocol):
-    none = dict.fromkeys(("loss", "delay_probability", "duplicate", "bit_flip", "garbage", "stuck_probability"), 0.0)
-    report = trial(protocol, **none, bus_off_times=())
+    report = trial(protocol, **_NONE, bus_off_times=())
     assert (report.obeyed, report.refused, report.injected) == (5998, {}, {})
     assert report.safe_entries == 1  # when the sender ends
 
@@ -57,6 +57,19 @@ def test_flipped_bits_never_pass_a_cyclic_redundancy_check():
     # a flipped message that arrives twice is refused twice
     assert report.refused["checksum"] >= report.injected["bit_flip"] - report.injected["bus_off"]
     assert report.lucky == 0
+
+
+@pytest.mark.parametrize("protocol", ["e2e_5", "serial", "json", "modbus"])
+def test_refusals_are_as_many_as_the_injectors_faults(protocol):
+    report = trial(protocol, **{**_NONE, "bit_flip": 0.1, "garbage": 0.2}, bus_off_times=())
+    of_line = {
+        reason: count for reason, count in report.refused.items() if reason != "jump"
+    }  # of four flipped in a row
+    assert sum(of_line.values()) == report.injected["bit_flip"] + report.injected["garbage"] > 1000
+    report = trial(protocol, **{**_NONE, "duplicate": 0.2}, bus_off_times=())
+    (reason,) = report.refused
+    assert reason in ("repeated", "heartbeat stands still")
+    assert report.refused[reason] == report.injected["duplicate"] > 1000
 
 
 def test_the_hold_shows_a_link_that_waits_too_long(monkeypatch):

@@ -10,6 +10,7 @@ from shipped import shipped_machine
 from grouser import Member, Simulation, World, carry_over, combine, load_world
 from grouser.catalogue import world_file
 from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.contact.collide import slot_owners
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.data.world import Obstacle
@@ -109,6 +110,64 @@ def test_transfer_keeps_contact_impulses():
         after.step(count)
         assert np.array_equal(after.state.q[:14], before.state.q)
         assert after.diagnostics.contact_count == before.diagnostics.contact_count == 8
+
+
+def test_machines_that_join_one_by_one_make_the_same_system_as_at_once(rover, sand):
+    """Parts of the machines that stay are kept from one simulation to the next; their arrays have the same bits."""
+
+    def members():
+        tilted = Pose((3.0, 1.0, 0.5), (0.6, 0.0, 0.0, 0.8))
+        return {
+            "": Member(rover),
+            "a": Member(box(), Pose((3.0, -1.0, 0.5))),
+            "b": Member(box(mass=5.0), tilted),
+            "c": Member(replace(box(), name="another"), FAR),
+        }
+
+    chosen = members()
+    grown = Simulation(combine({"": chosen.pop("")}, sand.spawn), sand, sleeping=True)
+    present = {"": grown.machine.members[0]}
+    for name, member in chosen.items():
+        present[name] = member
+        source, grown = grown, Simulation(combine(present, sand.spawn), sand, sleeping=True)
+        carry_over(source, grown)
+        grown.step(20)
+    at_once = Simulation(combine(members(), sand.spawn), sand, sleeping=True)
+    assert grown.snapshot().system == at_once.snapshot().system
+    assert grown.warnings == at_once.warnings
+    left = {name: member for name, member in present.items() if name != "a"}
+    anew = {name: member for name, member in members().items() if name != "a"}
+    fewer, same = (Simulation(combine(one, sand.spawn), sand, sleeping=True) for one in (left, anew))
+    assert fewer.snapshot().system == same.snapshot().system
+
+
+@pytest.mark.parametrize("gone", ["a", "b", "c"])
+def test_contacts_keep_their_places_when_shapes_before_and_after_them_go(gone):
+    """The contacts of what stays have the same points of the same shapes, whatever the numbers of these have become."""
+    poses = {"a": (0.0, 0.0, 0.2), "b": (3.0, 0.0, 0.2), "c": (6.0, 0.0, 0.2)}
+    members = {name: Member(box(), Pose(at)) for name, at in poses.items()}
+    members["upon"] = Member(box(mass=5.0), Pose((3.1, 0.0, 0.6)))
+    world = World("hall", obstacles=(Obstacle("wall", Box((1.0, 1.0, 1.0)), Pose((9.0, 0.0, 0.5))),))
+    before = Simulation(combine(members), world)
+    before.step(300)
+    after = changed(before, {name: member for name, member in members.items() if name != gone}, world)
+    stays = [one for one in _pressed(before) if gone not in one[:2]]
+    assert len(stays) == len(_pressed(before)) - (8 if gone == "b" else 4)
+    assert _pressed(after) == stays
+
+
+def _pressed(simulation):
+    """Shapes, number among the slots of these and impulse of each contact that is remembered."""
+    memory = simulation.state.contact.memory
+    count = int(memory.count[0])
+    owners, numbers = slot_owners(simulation.system.contact, memory.slot[:count])
+    names = [[simulation.shape_names[shape].partition("/")[0] for shape in pair] for pair in owners.tolist()]
+    return [
+        (*pair, number, tuple(impulse))
+        for pair, number, impulse in sorted(
+            zip(names, numbers.tolist(), memory.impulse[:count].tolist(), strict=True), key=lambda row: row[:2]
+        )
+    ]
 
 
 def test_removed_machine_does_not_change_the_others(rover, sand):

@@ -47,6 +47,12 @@ def complete(**parameters):
     return given | parameters
 
 
+@pytest.mark.parametrize("mode", ["radius", "pivot", "locked"])
+def test_results_are_plain_numbers(mode):
+    results = turn(mode=mode, radius=[5.0]).results
+    assert {type(value) for values in results.values() if values is not None for value in values} == {float}
+
+
 @pytest.mark.parametrize("direction", TURNS)
 def test_turns_agree_with_the_reference(direction):
     """To the digits of the reference, whose own error is below 1e-4."""

@@ -1,6 +1,7 @@
 """Tracked vehicles where tracks have it hard: rocks, ice beside clay, gaps, tipping, reversing, other machines."""
 
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from shipped import shipped_machine
 from tracked_vehicle import RADIUS, tracked_vehicle
 
 from grouser import Member, Simulation, World, combine, load_soil
+from grouser.physics.base import spatial
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Sphere
 from grouser.physics.description.data.soil import SoilGround, Validity
@@ -222,3 +224,49 @@ def test_shipped_machine_stands_level_on_sand(name, link):
     simulation.step(1500)
     assert simulation.diagnostics.unsettled_steps == 0
     assert abs(pitch(simulation, link)) < 0.05
+
+
+def test_excavator_digs_in_against_its_blade_where_its_tracks_alone_slide():
+    """40 degrees downhill, beyond the friction of its tracks: with its blade down it rests against a kerb."""
+    slope, kerb = math.radians(40.0), Obstacle("kerb", Box((0.2, 3.0, 0.1)), Pose((1.3, 0.0, 0.05)), friction=0.5)
+    gravity = (GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope))
+    machine, slid = shipped_machine("excavator"), {}
+    for blade in (1.0, -1.0):
+        simulation = Simulation(machine, World(gravity=gravity, obstacles=(kerb,)))
+        simulation.command["blade_valve"] = blade
+        simulation.step(3000)
+        slid[blade] = simulation.link_pose("base_link")[0][0]
+        if blade > 0.0:
+            assert np.abs(simulation.base_twist()).max() < 1e-5
+            turns = {link: spatial.matrix(simulation.link_pose(link)[1]) for link in simulation.contact_wrench}
+            forces = {link: turns[link] @ wrench[:3] for link, wrench in simulation.contact_wrench.items()}
+            weight = float(simulation.model.body_mass.sum()) * GRAVITY
+            # the blade bears what the tracks do not hold
+            assert sum(forces.values())[0] == pytest.approx(-weight * math.sin(slope), rel=1e-3)
+            assert -forces["blade_link"][0] > 0.5 * weight * math.sin(slope)
+            assert simulation.diagnostics.unsettled_steps == 0
+    assert slid[1.0] < 0.6
+    assert slid[-1.0] > 1.5
+    assert np.all(np.isfinite(simulation.state.v))
+
+
+@pytest.mark.parametrize("soil", ["dry_sand", "clay"])
+def test_vehicle_that_falls_on_its_side_on_soil_stays_finite_and_is_told(soil):
+    """Shoes of a belt touch soil with their faces and edges, not with the flank of the belt."""
+    lying = Pose((0.0, 0.0, 0.9), (math.sin(0.25 * math.pi), 0.0, 0.0, math.cos(0.25 * math.pi)))
+    world = World(ground=Ground(soil=SoilGround((load_soil(soil),))), spawn=lying)
+    simulation = Simulation(tracked_vehicle(**VEHICLE, height=0.3), world, spawn="as_given")
+    with pytest.warns(RuntimeWarning, match='track "right" lies on its side on soft soil') as warned:
+        for _ in range(4):
+            simulation.step(500)
+    assert len(warned) == 1
+    assert np.abs(simulation.base_twist()).max() < 4.0
+    # it has not gained energy beyond the height that it fell from, nor sunk away
+    assert -0.5 < simulation.link_pose("base")[0][2] < 0.9
+    balance = simulation.energy_balance()
+    assert balance.kinetic + balance.potential < 0.0
+    assert abs(balance.residual) < 2e-3 * sum(balance.dissipation.values())
+    upright = Simulation(tracked_vehicle(**VEHICLE), World(ground=world.ground))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        upright.step(200)

@@ -17,6 +17,7 @@ SOIL = {
     "friction_angle_deg": 33.0,
     "shear_displacement_modulus": 0.02,
 }
+UNLOADING = 4e7  # of the experiments' soils [N/m3]
 FIRM = SOIL | {"frictional_modulus": 1e6}
 
 
@@ -121,6 +122,9 @@ def test_second_pass_of_a_track_meets_little_resistance():
     assert found["sinkage"][0] == pytest.approx(sinkage, rel=0.05)
     assert found["resistance"][0] == pytest.approx(width * stiffness * sinkage**1.7 / 1.7, rel=0.06)
     assert all(abs(resistance) < 0.1 * found["resistance"][0] for resistance in found["resistance"][1:])
+    # the soil springs back along Wong's line, by 2 % of the sinkage
+    sprung = [depth - weight / (length * width) / UNLOADING for depth in found["sinkage"]]
+    assert found["rut_depth"] == pytest.approx(sprung, rel=0.005)
     strength = weight * math.tan(math.radians(33.0))
     assert found["thrust"] == pytest.approx([traction(slip, strength, length, 0.02)] * 3, rel=0.05)
 
@@ -179,6 +183,7 @@ def test_results_are_drawn_beside_their_closed_forms(name, parameters):
         ("track_slope", {"slope_deg": [80.0]}, "slopes from 0 to 60"),
         ("track_turn", {"width": 1.5, "tread": 1.2}, "tracks would overlap"),
         ("track_turn", {"radius": [0.0]}, "radii from 0.1"),
+        ("track_turn", {"weight": 2e3}, "at most 0.000903 s: the load"),
         ("track_multi_pass", {"frictional_modulus": 0.0, "cohesive_modulus": -1.0}, "frictional_modulus"),
         ("track_multi_pass", {"weight": 1e6, "speed": 1.0, "shoes": 24}, "carries"),
     ],

@@ -279,6 +279,7 @@ def test_state_of_tracks_continues_bit_for_bit():
 
 def test_excavator_drives_straight_on_its_tracks_and_turns_on_the_spot():
     simulation = Simulation(shipped_machine("excavator"), World())
+    assert not any("alternate" in warning for warning in simulation.warnings)
     simulation.step(300)
     simulation.command["track_left_valve"] = simulation.command["track_right_valve"] = 0.6
     simulation.step(4000)

@@ -13,7 +13,7 @@ from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received, Sink
 from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.modbus_schema import ModbusInterface, SerialLine
-from grouser.bridges.plc.register_message import RegisterMessage
+from grouser.bridges.plc.register_message import RegisterMessage, bytes_of, words_of
 from grouser.bridges.receiving import tell_of_failures
 from grouser.bridges.transport import TransportError
 
@@ -77,12 +77,12 @@ class ModbusClient:
         if self._client is None:
             raise TransportError("the Modbus client is closed")
         sent = self._sent.get(message, 0) + 1
-        words = self._measurements[message].encode(values, sent)
-        if words is None:
+        data = self._measurements[message].encode(values, sent)
+        if data is None:
             return False
         with self._attention:
             self._sent[message] = sent
-            self._waiting[message] = words
+            self._waiting[message] = words_of(data)
             self._attention.notify()
         return True
 
@@ -137,8 +137,8 @@ class ModbusClient:
         if len(answer.registers) != block.count:
             self._sink.receive(Received(block.name, now, refusal="length"))
             return
-        values = block.decode(answer.registers)
+        values, heartbeat = block.decode(bytes_of(answer.registers))
         if not all(map(math.isfinite, values.values())):
             self._sink.receive(Received(block.name, now, refusal="not a number"))
-        elif self._heartbeats.changed(block.name, block.decode_heartbeat(answer.registers)):
+        elif self._heartbeats.changed(block.name, heartbeat):
             self._sink.receive(Received(block.name, now, values))

@@ -1,238 +1,136 @@
-"""The machine as a Modbus server: a controller writes commands into registers and reads measurements from others.
+"""The machine as a Modbus server: a controller writes commands into registers and reads measurements from others."""
 
-Holding and input registers are one address space. A message is written whole, by one request of function 6, 16 or 23;
-whoever writes a part of one, or outside `writable`, gets exception 2. Reads of one without values get exception 6.
-"""
-
-import asyncio
-import math
-import socket
+import os
+import select
+import termios
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from pymodbus import FramerType
-from pymodbus.constants import ExcCodes
-from pymodbus.pdu import ExceptionResponse
-from pymodbus.server import ModbusSerialServer, ModbusTcpServer
-from pymodbus.server.requesthandler import ServerRequestHandler
-from pymodbus.simulator import DataType, SimData, SimDevice
+import serial
 
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received, Sink
-from grouser.bridges.plc.event_loop import EventLoopThread
-from grouser.bridges.plc.heartbeat import Heartbeats
+from grouser.bridges.plc.modbus_line import LineServer
+from grouser.bridges.plc.modbus_listener import ModbusListener
+from grouser.bridges.plc.modbus_requests import ModbusRequests
 from grouser.bridges.plc.modbus_schema import ModbusInterface, SerialLine
-from grouser.bridges.plc.register_message import RegisterMessage
-from grouser.bridges.plc.registers import ADDRESS_MAX
-from grouser.bridges.transport import TransportError
+from grouser.bridges.plc.network import Endpoint
+from grouser.bridges.receiving import Receiving
+from grouser.bridges.transport import Transport, TransportError
 
-CONNECTIONS_MAX = 32
-IDLE_MAX = 60.0  # [s] without a request, after which a connection is closed: its peer may be gone without a word
-UNREAD_MAX = 65536  # bytes of answers that a client has not taken
-_FRAME_MAX = 254  # largest length in a header of Modbus TCP
-_START_LIMIT = 5.0
-_READS = (3, 4, 23)
-_WRITES = (6, 16, 23)
+_POLL = 0.1  # [s] after which the thread of a line looks whether it shall end
+_SILENCE = 0.02  # [s], and 3.5 characters: between two frames; adapters hold bytes back for up to 16 ms
+_CHARACTERS, _BITS = 3.5, 11
+_WRITE_TIMEOUT = 1.0  # [s]
+# What pyserial raises when an adapter is unplugged; termios.error is no OSError.
+_FAILURES = (OSError, termios.error)
 
 
-class ModbusServer:
-    """Transport of a server.
-
-    Args:
-        mapping: of a Modbus bridge with the role `server`.
-    """
+class _Server:
+    """What both kinds of servers have: the registers."""
 
     def __init__(self, mapping: BridgeMapping):
+        self._mapping = mapping
         self._interface: ModbusInterface = mapping.interface
-        self._commands = [RegisterMessage(message) for message in mapping.incoming]
-        self._measurements = {message.name: RegisterMessage(message) for message in mapping.outgoing}
-        blocks = [*self._commands, *self._measurements.values()]
-        ends = [last + 1 for _, last in self._interface.writable]
-        self._first = min([block.start for block in blocks] + [first for first, _ in self._interface.writable])
-        self._end = max([block.end for block in blocks] + ends)
-        self._images: dict[str, list[int]] = {}  # registers of the measurements as they were sent last
-        self._sent: dict[str, int] = {}
-        self._heartbeats = Heartbeats()
-        self._sink: Sink | None = None
-        self._loop: EventLoopThread | None = None
-        self._server: ModbusTcpServer | ModbusSerialServer | None = None
-
-    def open(self, sink: Sink) -> None:
-        """See `Transport`."""
-        self._sink, self._heartbeats, self._images = sink, Heartbeats(), {}
-        self._loop = EventLoopThread("modbus_server")
-        try:
-            self._loop.run(self._serve(), _START_LIMIT)
-        except (RuntimeError, OSError, TimeoutError) as error:
-            self._server = None
-            self.close()
-            raise TransportError(f"a Modbus server cannot be opened at {self._place()}: {error}") from None
-
-    def close(self) -> None:
-        """See `Transport`."""
-        if self._loop is None:
-            return
-        if self._server is not None:
-            self._loop.run(self._server.shutdown())
-        self._loop.close()
-        self._loop = self._server = None
+        self._requests: ModbusRequests | None = None
 
     def send(self, message: str, values: Mapping[str, float]) -> bool:
         """See `Transport`: writes the registers that clients read."""
-        if self._server is None:
+        if self._requests is None:
             raise TransportError("the Modbus server is closed")
-        sent = self._sent.get(message, 0) + 1
-        words = self._measurements[message].encode(values, sent)
-        if words is None:
-            self._images.pop(message, None)
-            return False
-        self._images[message] = words
-        self._sent[message] = sent
-        return True
+        return self._requests.show(message, values)
 
-    def _place(self) -> str:
-        line = self._interface.line
-        return line.device if isinstance(line, SerialLine) else f"{line.host}:{line.port}"
 
-    async def _serve(self) -> None:
-        registers = SimData(0, count=ADDRESS_MAX + 1, datatype=DataType.REGISTERS)
-        device = SimDevice(self._interface.unit, simdata=[registers], action=self._access)
+class TcpServer(_Server):
+    """Transport of a server on a network.
+
+    Args:
+        mapping: of a Modbus bridge with the role `server` and the link `tcp`.
+    """
+
+    def __init__(self, mapping: BridgeMapping):
+        super().__init__(mapping)
+        self._listener: ModbusListener | None = None
+
+    def open(self, sink: Sink) -> None:
+        """See `Transport`."""
         line = self._interface.line
-        if isinstance(line, SerialLine):
-            self._server = _SerialServer(
-                self._lost,
-                [device],
-                framer=FramerType.RTU,
-                port=line.device,
-                baudrate=line.baudrate,
+        assert isinstance(line, Endpoint)
+        requests = ModbusRequests(self._mapping, sink.receive)
+        listener = ModbusListener(self._interface.unit, requests.answer)
+        try:
+            listener.open(line.host, line.port, sink)
+        except OSError as error:
+            raise TransportError(f"a Modbus server cannot be opened at {line.host}:{line.port}: {error}") from None
+        self._listener, self._requests = listener, requests
+
+    def close(self) -> None:
+        """See `Transport`."""
+        if self._listener is not None:
+            self._listener.close()
+        self._listener = self._requests = None
+
+
+class LineTransport(_Server):
+    """Transport of a server on a serial line.
+
+    Args:
+        mapping: of a Modbus bridge with the role `server` and the link `rtu`.
+    """
+
+    def __init__(self, mapping: BridgeMapping):
+        super().__init__(mapping)
+        assert isinstance(self._interface.line, SerialLine)
+        self._line = self._interface.line
+        self._silence = max(_SILENCE, _CHARACTERS * _BITS / self._line.baudrate)
+        self._receiving = Receiving()
+        self._device: serial.Serial | None = None
+
+    def open(self, sink: Sink) -> None:
+        """See `Transport`."""
+        line = self._line
+        try:
+            device = serial.Serial(
+                line.device,
+                line.baudrate,
                 parity=line.parity,
                 stopbits=line.stop_bits,
+                write_timeout=_WRITE_TIMEOUT,
+                exclusive=True,
             )
-        else:
-            self._server = _TcpServer([device], address=(line.host, line.port))
-        await self._server.serve_forever(background=True)
+        except (*_FAILURES, ValueError) as error:
+            raise TransportError(f"a Modbus server cannot be opened at {line.device}: {error}") from None
+        self._device, self._requests = device, ModbusRequests(self._mapping, sink.receive)
+        server = LineServer(self._interface.unit, self._requests.answer)
+        self._receiving.start(
+            *("modbus_server", lambda: self._serve(device, server, sink), sink, _FAILURES),
+            lambda error: f"the serial line {line.device} was lost: {error}",
+        )
 
-    async def _access(
-        self, function: int, start: int, address: int, count: int, registers: list[int], written: list[int] | None
-    ) -> ExcCodes | None:
-        """Answers a request: None to let it happen, else the exception."""
-        if function not in (_READS if written is None else _WRITES):
-            return ExcCodes.ILLEGAL_FUNCTION
-        if written is not None:
-            return self._write(address, written)
-        if address < self._first or address + count > self._end:
-            return ExcCodes.ILLEGAL_ADDRESS
-        for name, block in self._measurements.items():
-            if block.start < address + count and address < block.end:
-                if (words := self._images.get(name)) is None:
-                    return ExcCodes.DEVICE_BUSY
-                registers[block.start - start : block.end - start] = words
-        return None
-
-    def _write(self, address: int, words: list[int]) -> ExcCodes | None:
-        now, end = time.monotonic(), address + len(words)
-        touched = [block for block in self._commands if block.start < end and address < block.end]
-        inside = any(low <= address and end - 1 <= high for low, high in self._interface.writable)
-        if not inside or not touched:
-            self._receive(Received("", now, refusal="not writable"))
-            return ExcCodes.ILLEGAL_ADDRESS
-        partial = [block for block in touched if not (address <= block.start and block.end <= end)]
-        for block in partial:
-            self._receive(Received(block.name, now, refusal="written in part"))
-        if partial:
-            return ExcCodes.ILLEGAL_ADDRESS
-        parts = [(block, words[block.start - address : block.end - address]) for block in touched]
-        refusals = [self._refusal(block, part) for block, part in parts]
-        for (block, part), refusal in zip(parts, refusals, strict=True):
-            self._receive(Received(block.name, now, {} if refusal else block.decode(part), refusal=refusal))
-        return ExcCodes.ILLEGAL_VALUE if "not a number" in refusals else None
-
-    def _refusal(self, block: RegisterMessage, words: list[int]) -> str:
-        if not all(map(math.isfinite, block.decode(words).values())):
-            return "not a number"
-        return "" if self._heartbeats.changed(block.name, block.decode_heartbeat(words)) else "heartbeat stands still"
-
-    def _lost(self, reason: object) -> None:
-        assert self._sink is not None
-        self._sink.broken(f"the serial line {self._place()} was lost: {reason}", time.monotonic())
-
-    def _receive(self, received: Received) -> None:
-        assert self._sink is not None  # set before the server begins
-        self._sink.receive(received)
-
-
-class _Connection(ServerRequestHandler):
-    """A connection that nobody can use up: broken frames, unread answers and silence end it."""
-
-    def __init__(self, server, is_serial: bool):
-        super().__init__(server, None, None, None)
-        self._is_serial = is_serial
-        self._idle: asyncio.TimerHandle | None = None
-
-    def callback_connected(self) -> None:
-        super().callback_connected()
-        if self._is_serial:
+    def close(self) -> None:
+        """See `Transport`."""
+        if self._device is None:
             return
-        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD_MAX)
-        if len(self.server.active_connections) > CONNECTIONS_MAX:
-            self._end()
-        else:
-            self._wait()
+        self._receiving.stop()
+        self._device.close()
+        self._device = self._requests = None
 
-    def callback_disconnected(self, exc) -> None:
-        super().callback_disconnected(exc)
-        if self._idle is not None:
-            self._idle.cancel()
-        if self._is_serial and not self.server.serving.done():
-            self.server.lost(exc or "its device is gone")
-
-    def callback_data(self, data: bytes, addr=None) -> int:
-        if self._is_serial:
-            return super().callback_data(data, addr)
-        protocol, length = int.from_bytes(data[2:4], "big"), int.from_bytes(data[4:6], "big")
-        if len(data) >= 6 and (protocol != 0 or not 2 <= length <= _FRAME_MAX):
-            self._end()
-            return len(data)
-        if self.transport.get_write_buffer_size() > UNREAD_MAX:
-            self._end()
-            return len(data)
-        used = super().callback_data(data, addr)
-        if used:
-            self._wait()
-        return used
-
-    async def handle_request(self) -> None:
-        request = self.last_pdu
-        if not request or request.dev_id in self.server.context.device_ids():
-            await super().handle_request()
-        elif not self._is_serial:  # on a line the unit that was asked answers
-            refusal = ExceptionResponse(request.function_code, ExcCodes.GATEWAY_NO_RESPONSE, request.dev_id)
-            refusal.transaction_id = request.transaction_id
-            self.server_send(refusal, self.last_addr)
-
-    def _wait(self) -> None:
-        if self._is_serial:
-            return
-        if self._idle is not None:
-            self._idle.cancel()
-        self._idle = self.loop.call_later(IDLE_MAX, self._end)
-
-    def _end(self) -> None:
-        if self.transport:
-            self.transport.abort()
+    def _serve(self, device: serial.Serial, server: LineServer, sink: Sink) -> None:
+        """Answers until the end, or raises."""
+        refused = 0
+        while not self._receiving.ending.is_set():
+            if select.select((device.fileno(),), (), (), self._silence if server.is_waiting else _POLL)[0]:
+                data = os.read(device.fileno(), 512)
+                if not data:
+                    raise OSError("its device is gone")
+                device.write(server.take(data))
+            else:
+                server.fall_silent()
+            if server.refused > refused:
+                refused = server.refused
+                sink.receive(Received("", time.monotonic(), refusal="no frame"))
 
 
-class _TcpServer(ModbusTcpServer):
-    def callback_new_connection(self):
-        return _Connection(self, is_serial=False)
-
-
-class _SerialServer(ModbusSerialServer):
-    """A server on a line that calls `lost` with the reason when its device is gone."""
-
-    def __init__(self, lost: Callable[[object], None], devices: list[SimDevice], **line):
-        super().__init__(devices, **line)
-        self.lost = lost
-
-    def callback_new_connection(self):
-        return _Connection(self, is_serial=True)
+def make_server(mapping: BridgeMapping) -> Transport:
+    """The transport of a mapping with the role `server`."""
+    return LineTransport(mapping) if isinstance(mapping.interface.line, SerialLine) else TcpServer(mapping)

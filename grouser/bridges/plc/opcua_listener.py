@@ -18,11 +18,11 @@ class _Connection(OPCUAProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport is None:
             return
-        if _is_broken(self._buffer + data) or self.transport.get_write_buffer_size() > UNREAD_MAX:
+        if is_broken(self._buffer + data) or self.transport.get_write_buffer_size() > UNREAD_MAX:
             self.transport.abort()
             return
         super().data_received(data)
-        if _is_broken(self._buffer):
+        if is_broken(self._buffer):
             self.transport.abort()
 
 
@@ -67,7 +67,7 @@ async def require_free(host: str, port: int) -> None:
     await listener.wait_closed()
 
 
-def _is_broken(buffer: bytes) -> bool:
+def is_broken(buffer: bytes) -> bool:
     """Whether what begins here is no frame, or one that is too long."""
     if not any(kind.startswith(buffer[:3]) for kind in _KINDS):
         return True

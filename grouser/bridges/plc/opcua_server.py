@@ -20,8 +20,9 @@ from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.node_types import NodeField
 from grouser.bridges.plc.opcua_access import TrustedCertificates, Users
 from grouser.bridges.plc.opcua_listener import GuardedServer, require_free
-from grouser.bridges.plc.opcua_schema import OpcuaInterface, Security, node_fields
-from grouser.bridges.plc.variants import data_value, has_type, is_bad, uri_of
+from grouser.bridges.plc.opcua_message import fault_of, received_of
+from grouser.bridges.plc.opcua_schema import OpcuaInterface, Security
+from grouser.bridges.plc.variants import data_value, uri_of
 from grouser.bridges.transport import TransportError
 from grouser.physics.base.errors import MachineError
 
@@ -167,11 +168,10 @@ class OpcuaServer:
             values = self._writes(event).get(message.name)
             if values is None:
                 continue
-            for place in node_fields(message):
-                refusal, code = _fault(place, values.get(place.node))
-                if refusal:
-                    self._receive(Received(message.name, time.monotonic(), refusal=refusal))
-                    raise ServiceError(code)
+            refusal, code = fault_of(message, values)
+            if refusal:
+                self._receive(Received(message.name, time.monotonic(), refusal=refusal))
+                raise ServiceError(code)
 
     def _take(self, event: ServerItemCallback, _service) -> None:
         """Hands on the messages of a request."""
@@ -184,18 +184,7 @@ class OpcuaServer:
         written = self._writes(event)
         for message in self._mapping.incoming:
             if message.name in written:
-                self._receive(self._received(message, written[message.name], now))
-
-    def _received(self, message: MessageMapping, values: Mapping[str, ua.DataValue], now: float) -> Received:
-        places = message.places
-        errors = frozenset(name for name, place in places.items() if is_bad(values[place.node]))
-        numbers = {name: float(values[place.node].Value.Value) for name, place in places.items() if name not in errors}
-        heartbeat = message.address.heartbeat
-        if heartbeat is not None and not errors:
-            beat = values[heartbeat.node]
-            if is_bad(beat) or not self._heartbeats.changed(message.name, int(beat.Value.Value)):
-                return Received(message.name, now, refusal="heartbeat stands still")
-        return Received(message.name, now, numbers, errors)
+                self._receive(received_of(message, written[message.name], self._heartbeats, now))
 
     def _receive(self, received: Received) -> None:
         assert self._sink is not None  # set before the server begins
@@ -208,17 +197,3 @@ _HEARTBEAT = " heartbeat"  # a key that no field can have
 def _description(signal: SignalMapping) -> str:
     scaling = "" if (signal.scale, signal.offset) == (1.0, 0.0) else f"; x {signal.scale:g} + {signal.offset:g}"
     return f"{signal.signal}: {signal.low:g} to {signal.high:g} {signal.unit}{scaling}"
-
-
-def _fault(place: NodeField, value: ua.DataValue | None) -> tuple[str, int]:
-    """Why a value of a request is refused, and the code that says so; "" where it is not."""
-    if value is None:
-        return "written in part", ua.StatusCodes.BadInvalidArgument
-    if is_bad(value):
-        return "", ua.StatusCodes.Good
-    if not has_type(place, value):
-        return "type", ua.StatusCodes.BadTypeMismatch
-    number = value.Value.Value
-    if number is None or not abs(number) < float("inf"):
-        return "not a number", ua.StatusCodes.BadOutOfRange
-    return "", ua.StatusCodes.Good

@@ -1,13 +1,16 @@
 """A message as a block of Modbus registers."""
 
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from grouser.bridges.mapping.data import MessageMapping
-from grouser.bridges.plc.registers import RegisterField, decode, encode
+from grouser.bridges.plc.registers import RegisterField, form_of, from_swapped, to_swapped
 
 HEARTBEAT_MODULUS = 65536
+_HEARTBEAT = " heartbeat"  # a name that no field can have
 
 
 @dataclass(frozen=True)
@@ -24,53 +27,74 @@ class RegisterAddress:
 
 
 class RegisterMessage:
-    """The registers of a message, from the first to the last of its fields.
+    """The registers of a message, from the first to the last of its fields, each two bytes, big endian.
 
     Attributes:
         name: of the message.
         start: address of its first register.
         count: number of its registers; gaps between fields count.
+        end: address behind its last register.
+        heartbeat: its heartbeat; None: without.
+        table: see `RegisterAddress`.
     """
 
     def __init__(self, message: MessageMapping):
         self.name = message.name
         self.heartbeat: RegisterField | None = message.address.heartbeat
         self.table: str = message.address.table
-        self._fields = fields_of(message)
-        self.start = min(field.register for field in self._fields)
-        self.count = max(field.last for field in self._fields) + 1 - self.start
-        self._values: dict[str, RegisterField] = message.places
+        named = dict(message.places)
+        if self.heartbeat is not None:
+            named[_HEARTBEAT] = self.heartbeat
+        self._fields: list[tuple[str, RegisterField]] = sorted(named.items(), key=lambda pair: pair[1].register)
+        self.start = self._fields[0][1].register
+        self.end = max(field.last for _, field in self._fields) + 1
+        self.count = self.end - self.start
+        self._form = struct.Struct(_form_of_block([field for _, field in self._fields]))
+        # Name, low and high of every field, and whether it holds whole numbers.
+        self._ranges = [(name, *field.limits, field.type != "f32") for name, field in self._fields]
+        self._swapped = [place for place, (_, field) in enumerate(self._fields) if field.is_swapped]
 
-    @property
-    def end(self) -> int:
-        """Address behind its last register."""
-        return self.start + self.count
+    def decode(self, data: bytes) -> tuple[dict[str, float], int | None]:
+        """Returns the values by field, which may be infinite or NaN, and the heartbeat; None without one.
 
-    def decode(self, words: Sequence[int]) -> dict[str, float]:
-        """Returns the values by field, of registers from `start` on."""
-        return {name: decode(place, self._part(place, words)) for name, place in self._values.items()}
+        Args:
+            data: two bytes for each register from `start` to `end`.
+        """
+        numbers = list(self._form.unpack(data))
+        for place in self._swapped:
+            numbers[place] = from_swapped(self._fields[place][1], numbers[place])
+        values = {name: number for (name, _), number in zip(self._fields, numbers, strict=True)}
+        return values, values.pop(_HEARTBEAT, None)
 
-    def decode_heartbeat(self, words: Sequence[int]) -> int | None:
-        """Returns the heartbeat among registers from `start` on; None without one."""
-        return None if self.heartbeat is None else int(decode(self.heartbeat, self._part(self.heartbeat, words)))
-
-    def encode(self, values: Mapping[str, float], heartbeat: int) -> list[int] | None:
-        """Returns the registers from `start` on; gaps are 0. None: a value is not finite, for which there is no code.
+    def encode(self, values: Mapping[str, float], heartbeat: int) -> bytes | None:
+        """Returns the registers as `decode` takes them; gaps are 0. None: a value is not finite: there is no code.
 
         Raises:
             ValueError: a field cannot hold its value.
         """
-        words = [0] * self.count
-        for name, place in self._values.items():
-            if not math.isfinite(values[name]):
+        numbers: list[float] = []
+        for name, low, high, is_whole in self._ranges:
+            value = heartbeat % HEARTBEAT_MODULUS if name is _HEARTBEAT else values[name]
+            if not math.isfinite(value):
                 return None
-            words[place.register - self.start : place.last + 1 - self.start] = encode(place, values[name])
-        if self.heartbeat is not None:
-            words[self.heartbeat.register - self.start] = heartbeat % HEARTBEAT_MODULUS
-        return words
+            number = round(value) if is_whole else value
+            if not low <= number <= high:
+                field = dict(self._fields)[name]
+                raise ValueError(f"{value:g} in register {field}: {field.type} holds {low:g} to {high:g}")
+            numbers.append(number)
+        for place in self._swapped:
+            numbers[place] = to_swapped(self._fields[place][1], numbers[place])
+        return self._form.pack(*numbers)
 
-    def _part(self, field: RegisterField, words: Sequence[int]) -> Sequence[int]:
-        return words[field.register - self.start : field.last + 1 - self.start]
+
+def words_of(data: bytes) -> list[int]:
+    """Registers of their bytes."""
+    return list(struct.unpack(f">{len(data) // 2}H", data))
+
+
+def bytes_of(words: Sequence[int]) -> bytes:
+    """Bytes of registers."""
+    return struct.pack(f">{len(words)}H", *words)
 
 
 def fields_of(message: MessageMapping) -> list[RegisterField]:
@@ -79,3 +103,9 @@ def fields_of(message: MessageMapping) -> list[RegisterField]:
     if message.address.heartbeat is not None:
         places.add(message.address.heartbeat)
     return sorted(places, key=lambda field: field.register)
+
+
+def _form_of_block(fields: Sequence[RegisterField]) -> str:
+    """The form of a block for `struct`; what lies between two fields is left out."""
+    gaps = [max(0, following.register - field.last - 1) for field, following in pairwise(fields)]
+    return ">" + "".join(f"{form_of(field)}{2 * gap}x" for field, gap in zip(fields, [*gaps, 0], strict=True))

@@ -1,8 +1,6 @@
 """Values in Modbus registers: types, words and their order. Pure functions."""
 
-import math
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,35 +49,27 @@ class RegisterField:
         return struct.calcsize(_FORMS[self.type][0]) // 2
 
     @property
+    def is_swapped(self) -> bool:
+        """Whether the low word comes first."""
+        return self.word_order == "little" and self.count == 2
+
+    @property
     def last(self) -> int:
         """Address of its last register."""
         return self.register + self.count - 1
 
 
-def encode(field: RegisterField, value: float) -> tuple[int, ...]:
-    """Returns the registers of a value, in the order of their addresses.
-
-    Args:
-        field: where it goes.
-        value: finite; an integer type gets the nearest one.
-
-    Raises:
-        ValueError: the field cannot hold it.
-    """
-    form, low, high = _FORMS[field.type]
-    number = value if field.type == "f32" else (round(value) if math.isfinite(value) else math.nan)
-    if not low <= number <= high:
-        raise ValueError(f"{value:g} in register {field}: {field.type} holds {low:g} to {high:g}")
-    words = struct.unpack(f">{field.count}H", struct.pack(form, number))
-    return words if field.word_order == "big" else words[::-1]
+def form_of(field: RegisterField) -> str:
+    """How `struct` has the registers of a field, big endian: of a swapped one as the number `to_swapped` makes."""
+    return "I" if field.is_swapped else _FORMS[field.type][0][1:]
 
 
-def decode(field: RegisterField, words: Sequence[int]) -> float:
-    """Returns the value in the registers of a field; an f32 may be infinite or NaN.
+def to_swapped(field: RegisterField, number: float) -> int:
+    """The bits of a number of a field whose low word comes first, as a u32 whose high word comes first."""
+    (bits,) = struct.unpack(">I", struct.pack(_FORMS[field.type][0], number))
+    return bits << 16 & 0xFFFFFFFF | bits >> 16
 
-    Args:
-        field: where they come from.
-        words: its registers, in the order of their addresses.
-    """
-    ordered = words if field.word_order == "big" else words[::-1]
-    return struct.unpack(_FORMS[field.type][0], struct.pack(f">{field.count}H", *ordered))[0]
+
+def from_swapped(field: RegisterField, bits: int) -> float:
+    """The number of `to_swapped`; an f32 may be infinite or NaN."""
+    return struct.unpack(_FORMS[field.type][0], struct.pack(">I", bits << 16 & 0xFFFFFFFF | bits >> 16))[0]

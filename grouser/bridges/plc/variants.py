@@ -5,12 +5,25 @@ import math
 from datetime import datetime, timezone
 
 from asyncua import ua
+from asyncua.ua import ua_binary
 from cryptography import x509
 
 from grouser.bridges.plc.node_types import NodeField, to_type
 
 # Its log tells of every broken frame of every peer; a bridge counts and reports what concerns it.
 logging.getLogger("asyncua").setLevel(logging.CRITICAL)
+
+
+class _NoNulls:
+    """Arrays of nulls, which take no bytes: the library would make as many of them as the sender says."""
+
+    @staticmethod
+    def unpack_array(data: object, length: int) -> list[None]:
+        """Refuses them."""
+        raise ua.UaError(f"an array of {length} nulls")
+
+
+ua_binary.Primitives1.Null = _NoNulls
 
 _VARIANTS = {
     "boolean": ua.VariantType.Boolean,

@@ -3,6 +3,8 @@
 It reads bytes bit by bit, and decides of every message by looking back over what came before.
 """
 
+import math
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +25,7 @@ class Reading:
         counter: None without one.
         modulus: of the counter.
         value: in thousandths.
+        heartbeat: None without one.
         is_stranger: whether refused bytes belong to no message, so that they touch no link.
         is_error: whether the value is the code of an error, at which the link falls.
     """
@@ -31,6 +34,7 @@ class Reading:
     counter: int | None = None
     modulus: int = 1
     value: Fraction = Fraction(0)
+    heartbeat: int | None = None
     is_stranger: bool = False
     is_error: bool = False
 
@@ -105,6 +109,45 @@ def read_frame(data: bytes) -> Reading:
     return Reading("", body[2] + 256 * body[3], 65536, Fraction(word - 65536 if word >= 32768 else word))
 
 
+def read_json(data: bytes) -> Reading:
+    """Reads a line of JSON: the members in their order, and the CRC-32 of what stands before its own."""
+    before, found, check = data.strip().rpartition(b',"crc":')
+    digits = check.removesuffix(b"}").strip()
+    if not found or not check.endswith(b"}") or not digits.isdigit() or len(digits) > 10:
+        return Reading("no checksum", is_stranger=True)
+    if int(digits) != _reflected(before + b"}", 0xEDB88320, 0xFFFFFFFF) ^ 0xFFFFFFFF:
+        return Reading("checksum", is_stranger=True)
+    members = dict(part.rsplit(b":", 1) for part in before.split(b","))
+    (value,) = (text for name, text in members.items() if name == b'"signals":{"y"')
+    return Reading("", int(members[b'"n"']), 65536, 1000 * Fraction(value.decode().removesuffix("}")))
+
+
+def read_registers(data: bytes) -> Reading:
+    """Reads a frame of Modbus RTU: unit 1 is to write a heartbeat to register 100 and a word to 101."""
+    if data[:7] != b"\x01\x10\x00\x64\x00\x02\x04" or _reflected(data, 0xA001, 0xFFFF) != 0:
+        return Reading("no frame", is_stranger=True)
+    word = 256 * data[9] + data[10]
+    value = Fraction(word - 65536 if word >= 32768 else word)
+    return Reading("", value=value, heartbeat=256 * data[7] + data[8])
+
+
+def read_variables(data: bytes) -> Reading:
+    """Reads two values of OPC UA: each has a mask, a type, a number and a status; the first one is a double."""
+    if data[:8] != b"MSGF\x20\0\0\0":
+        return Reading("no frame", is_stranger=True)
+    data = data[8:]
+    if data[0] % 64 != 3 or data[1] != 11 or data[14] % 64 != 3 or data[15] != 7 or len(data) != 24:
+        return Reading("type")
+    value, status, beat, status_of_beat = struct.unpack("<2xdI2xII", data)
+    if status >= 1 << 30:
+        return Reading("error", is_error=True)
+    if value != value or abs(value) == math.inf:
+        return Reading("not a number")
+    if status_of_beat >= 1 << 30:
+        return Reading("heartbeat stands still")
+    return Reading("", value=1000 * Fraction(value), heartbeat=beat)
+
+
 def _unstuffed(data: bytes) -> bytes | None:
     """Undoes consistent overhead byte stuffing by hand; None where that is not possible."""
     body = b""
@@ -123,7 +166,19 @@ READERS: dict[str, Callable[[bytes], Reading]] = {
     **{name: lambda data, name=name: read_profile(name, data) for name in _LAYOUTS},  # type: ignore[misc]
     "bjm": read_joystick_message,
     "serial": read_frame,
+    "json": read_json,
+    "modbus": read_registers,
+    "opcua": read_variables,
 }
+
+
+def _reflected(data: bytes, polynomial: int, value: int) -> int:
+    """Remainder of a cyclic redundancy check that takes the lowest bit first."""
+    for byte in data:
+        for bit in range(8):
+            carries = value % 2 != byte >> bit & 1
+            value = value >> 1 ^ (polynomial if carries else 0)
+    return value
 
 
 def _remainder(data: bytes, polynomial: int, width: int, initial: int) -> int:
@@ -169,6 +224,7 @@ def judge(
     bases: list[int] = []
     jumps: list[int] = []
     restarts: set[int] = set()
+    beats: list[int] = []
     for place, arrival in enumerate(arrivals):
         if arrival.data is None:
             readings.append(Reading(""))
@@ -177,6 +233,10 @@ def judge(
         reading = read(arrival.data)
         readings.append(reading)
         refusal = reading.refusal or _counter_refusal(reading, bases, jumps, place, restarts)
+        if not refusal and reading.heartbeat is not None:
+            if beats and beats[-1] == reading.heartbeat:
+                refusal = "heartbeat stands still"
+            beats.append(reading.heartbeat)
         if not refusal and abs(reading.value) > 1000:
             refusal = "out of range"
         results.append(refusal or VALID)

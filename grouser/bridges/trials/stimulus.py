@@ -1,22 +1,26 @@
-"""The hand of the latency trial, a process of its own: moves a lever and notes when.
+"""The hand of the latency trial, a process of its own: moves a lever and notes when, and when replies arrive.
 
-``python -m grouser.bridges.trials.stimulus DESCRIPTOR EVENTS INTERVAL SPREAD POLICY PRIORITY`` writes an event device's
-bytes to a descriptor that it inherited, spread evenly over SPREAD [s] after each INTERVAL [s]. It begins with the first
-byte of its input, and at the end prints the times of its events, 8 bytes each [ns of CLOCK_MONOTONIC].
+``python -m grouser.bridges.trials.stimulus SPECIFICATION`` takes JSON: `hand`, a name in `hands.HANDS` and what that
+hand needs; `events`, `interval`, `spread` and `seed`: events are evenly spread over `spread` after each `interval` [s];
+`policy`, `priority` and `cpu` of its scheduling. It holds the lever in neutral until the first byte of its input. In
+the end it prints JSON: `events`, the times of the events, and `replies`, each deflection that a reply was the first to
+carry with the time of its arrival, all in ns of CLOCK_MONOTONIC.
 """
 
+import json
 import os
-import struct
+import select
 import sys
+import threading
 import time
-from array import array
+from collections.abc import Mapping
+from typing import Any
 
-from grouser.bridges.joystick.codes import EV_ABS, EV_SYN, SYN_REPORT
-from grouser.bridges.joystick.events import EVENT
 from grouser.bridges.scheduling import Scheduling, apply_scheduling
+from grouser.bridges.trials.hands import FULL, HANDS, Hand
 
-AXIS = 0  # ABS_X
-FULL = 30000  # raw value of full deflection; event n is the raw value n + 1, and begins anew after FULL
+_NEUTRAL_PERIOD = 0.02  # [s]
+_AFTERWARDS = 0.3  # [s] for the last replies
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # whose multiples are spread evenly over the unit interval
 
 
@@ -25,36 +29,31 @@ def raw_value(number: int) -> int:
     return 1 + number % FULL
 
 
-def main(descriptor: int, events: int, interval: float, spread: float, scheduling: Scheduling) -> None:
+def main(specification: Mapping[str, Any]) -> None:
     """Waits for the first byte, then moves the lever."""
-    apply_scheduling(scheduling)
-    sys.stdin.buffer.read(1)
-    times = array("q")
+    apply_scheduling(Scheduling(specification["policy"], specification["priority"], specification["cpu"]))
+    hand = HANDS[specification["hand"]](specification)
+    replies: dict[int, int] = {}
+    threading.Thread(target=_listen, args=(hand, replies), daemon=True).start()
+    while not select.select((sys.stdin,), (), (), _NEUTRAL_PERIOD)[0]:
+        hand.move(0)
+    times = []
     begin = time.monotonic()
-    for number in range(events):
-        due = begin + (number + 1) * interval + number * _GOLDEN % 1.0 * spread
+    for number in range(specification["events"]):
+        share = (specification["seed"] + number) * _GOLDEN % 1.0
+        due = begin + (number + 1) * specification["interval"] + share * specification["spread"]
         time.sleep(max(0.0, due - time.monotonic()))
         times.append(time.monotonic_ns())
-        os.write(descriptor, _report(raw_value(number)))
-    sys.stdout.buffer.write(times.tobytes())
+        hand.move(raw_value(number))
+    time.sleep(_AFTERWARDS)
+    print(json.dumps({"events": times, "replies": list(replies.items())}), flush=True)
+    os._exit(0)  # a library's thread may wait for a server for ever
 
 
-def _report(value: int) -> bytes:
-    seconds, rest = divmod(time.time_ns(), 10**9)
-    stamp = (seconds, rest // 1000)
-    return EVENT.pack(*stamp, EV_ABS, AXIS, value) + EVENT.pack(*stamp, EV_SYN, SYN_REPORT, 0)
-
-
-def times_of(data: bytes) -> list[float]:
-    """Returns the printed times [s]."""
-    return [nanoseconds * 1e-9 for (nanoseconds,) in struct.iter_unpack("@q", data)]
+def _listen(hand: Hand, replies: dict[int, int]) -> None:
+    for raw in hand.replies():
+        replies.setdefault(raw, time.monotonic_ns())
 
 
 if __name__ == "__main__":
-    main(
-        int(sys.argv[1]),
-        int(sys.argv[2]),
-        float(sys.argv[3]),
-        float(sys.argv[4]),
-        Scheduling(sys.argv[5], int(sys.argv[6])),
-    )
+    main(json.loads(sys.argv[1]))

@@ -124,8 +124,8 @@ def steady_turns(vehicle: TrackedVehicle, radii: list[float]) -> Iterator[Turn]:
             valid = f"no balance of forces was found under the law {vehicle.direction}; take a wider turn"
             raise ParameterError("radius", radius, valid)
         outer, inner = _both(vehicle, radius, unknowns)
-        half = 0.5 * vehicle.tread
-        yield Turn(radius, radius + half + unknowns[0], radius - half + unknowns[1], float(unknowns[2]), outer, inner)
+        half, (faster, slower, shift) = 0.5 * vehicle.tread, unknowns.tolist()
+        yield Turn(radius, radius + half + faster, radius - half + slower, shift, outer, inner)
 
 
 def track_forces(vehicle: TrackedVehicle, side: int, radius: float, overspeed: float, shift: float) -> TrackForces:
@@ -141,10 +141,10 @@ def track_forces(vehicle: TrackedVehicle, side: int, radius: float, overspeed: f
     rolling = radius - side * 0.5 * vehicle.tread
     speed, slow = rolling + overspeed, vehicle.contact_length / _LONGEST_TURN
     if vehicle.modulus == 0.0 or abs(speed) >= slow:
-        return TrackForces(*_forces(vehicle, side, radius, overspeed, shift))
+        return TrackForces(*_forces(vehicle, side, radius, overspeed, shift).tolist())
     backward, forward = (_forces(vehicle, side, radius, end - rolling, shift) for end in (-slow, slow))
     share = 0.5 * (1.0 + speed / slow)
-    return TrackForces(*((1.0 - share) * backward + share * forward))
+    return TrackForces(*((1.0 - share) * backward + share * forward).tolist())
 
 
 def shear_field(vehicle: TrackedVehicle, turn: Turn, side: int, along: int, across: int) -> np.ndarray:

@@ -43,6 +43,15 @@ class BeltPath:
         """Length of the path [m]."""
         return float(self.length.sum())
 
+    @property
+    def longest_run(self) -> float:
+        """Length of the longest straight run, that along the ground [m]."""
+        runs, run = [0.0], 0.0
+        for length, radius in zip(self.length, self.radius, strict=True):
+            run = run + float(length) if radius == 0.0 else 0.0
+            runs.append(run)
+        return max(runs)
+
 
 @dataclass(frozen=True)
 class TrackWheel:

@@ -7,11 +7,14 @@ elements need no change here.
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from itertools import product
-from typing import Any
+from functools import partial
+from itertools import chain, product
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from grouser.physics.base.checks import require_mapping, require_type
 from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.base.kept import KeptWith
 from grouser.physics.description.data.contact import MaterialPair
 from grouser.physics.description.data.hydraulics import Fluid
 from grouser.physics.description.data.machine import Machine, Member
@@ -26,6 +29,18 @@ from grouser.physics.description.table.attributes import ElementKind, Kind
 ROOT = ""
 _FIELDS = frozenset(field.name for field in dataclasses.fields(Machine))
 _NAMES = (Kind.NAME, Kind.LINK, Kind.JOINT, Kind.VALVE, Kind.PORT)
+
+
+class _Named(NamedTuple):
+    """A member under the names of a fleet: with name and pose, its machine with the prefix, and the joint above it."""
+
+    member: Member
+    part: Machine
+    base: Joint
+
+
+# A fleet to which a machine is added has the other members' parts still.
+_NAMED: KeptWith[_Named] = KeptWith()
 
 
 def combine(members: Mapping[str, Member], spawn: Pose = Pose()) -> Machine:
@@ -46,12 +61,15 @@ def combine(members: Mapping[str, Member], spawn: Pose = Pose()) -> Machine:
     require_mapping("members", members, "a mapping from names to `grouser.Member`")
     require_place("spawn", spawn)
     _check_names(members)
-    placed = tuple(Member(member.machine, member.pose or spawn, name) for name, member in members.items())
+    named = [
+        _NAMED.get(member, (name, pose := member.pose or spawn), partial(_named, member.machine, pose, name))
+        for name, member in members.items()
+    ]
+    placed, parts = tuple(one.member for one in named), [one.part for one in named]
     _check_one_oil(placed)
     _check_one_integrator(placed)
-    parts = [prefixed(member.machine, member.prefix) for member in placed]
     lists: dict[str, Any] = {
-        field.name: tuple(item for part in parts for item in getattr(part, field.name))
+        field.name: tuple(chain.from_iterable(map(attrgetter(field.name), parts)))
         for field in dataclasses.fields(Machine)
         if field.default == ()
     }
@@ -60,9 +78,7 @@ def combine(members: Mapping[str, Member], spawn: Pose = Pose()) -> Machine:
     machine = Machine(
         name=", ".join(member.machine.name for member in placed),
         links=(Link(ROOT), *(link for part in parts for link in part.links)),
-        joints=tuple(
-            joint for member, part in zip(placed, parts, strict=True) for joint in (_base_joint(member), *part.joints)
-        ),
+        joints=tuple(joint for one in named for joint in (one.base, *one.part.joints)),
         root=ROOT,
         floating_base=False,
         fluid=next((part.fluid for part in parts if part.fluid is not None), None),
@@ -144,6 +160,11 @@ def _pairs(written: Collection[MaterialPair], renamed: Collection[MaterialPair],
             yield replace(after, second=before.second)
             if before.first != before.second:
                 yield replace(after, first=before.first)
+
+
+def _named(machine: Machine, pose: Pose, name: str) -> _Named:
+    member = Member(machine, pose, name)
+    return _Named(member, prefixed(machine, member.prefix), _base_joint(member))
 
 
 def _base_joint(member: Member) -> Joint:

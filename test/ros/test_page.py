@@ -1,0 +1,307 @@
+"""The page in a real browser, beside running simulators: what its levers, keys and buttons do."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from chromium import Browser, Tab, running_browser
+from control_msgs.msg import DynamicInterfaceGroupValues
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from patience import wait_until
+from PIL import Image
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from grouser.nodes.shared import topics
+from grouser.nodes.shared.parameters import stamped_by_default
+
+pytestmark = pytest.mark.slow
+
+# A busy computer may delay what the browser says for long; where silence is not tested, the timeout is long.
+PATIENT = 10.0  # [s]
+BOOM = '[data-actuator="boom_valve"]'
+RIGHT, MIDDLE = 0.9, 0.5  # places along a slider
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with running_browser(tmp_path_factory.mktemp("profile"), "the page as a browser runs it") as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Address of a viewer's page; the picture changes seldom, which leaves the processor to the rest."""
+    values = {"port": 0, "hands_timeout": PATIENT, "rate": 2.0}
+    given = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
+    command = [sys.executable, "-m", "grouser.nodes.viewer", "--ros-args", *given]
+    viewer = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    found, said = None, ""
+    while found is None:
+        line = viewer.stderr.readline()
+        assert line, f"the viewer ended: {said}"
+        said += line
+        found = re.search(r"http://localhost:\d+", line)
+    yield found[0]
+    viewer.terminate()
+    _, rest = viewer.communicate()
+    assert viewer.returncode == 0, rest
+    assert "Traceback" not in rest
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[Callable[..., Tab]]:
+    """Opens the page, without its scene unless that is wanted; closes all after the test."""
+    tabs: list[Tab] = []
+
+    def open_it(machine: str, scene: bool = False) -> Tab:
+        tab = browser.open(address)
+        tabs.append(tab)
+        if not scene:
+            tab.run("document.getElementById('view').hidden = true")
+        tab.sees(f"document.getElementById('machine').textContent === '{machine}'")
+        tab.sees("/in real time|slower|paused/.test(document.getElementById('clock').textContent)")
+        return tab
+
+    yield open_it
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture
+def valves(peer: Any) -> Any:
+    return peer.hear(DynamicInterfaceGroupValues, topics.VALVE_COMMANDS)
+
+
+def spool(message: DynamicInterfaceGroupValues, valve: str = "boom_valve") -> float:
+    return message.interface_values[message.interface_groups.index(valve)].values[0]
+
+
+def enable(tab: Tab) -> None:
+    tab.click("#enable")
+    tab.sees("document.body.classList.contains('live')")
+
+
+def choose(tab: Tab, element: str, value: str) -> None:
+    """Chooses from a list."""
+    tab.run(
+        f"(() => {{ const list = document.getElementById('{element}'); list.value = '{value}';"
+        " list.dispatchEvent(new Event('change')) })()"
+    )
+
+
+def colours(picture: np.ndarray) -> int:
+    """Number of different colours of a picture, shape (height, width, 3)."""
+    return len(np.unique(picture.reshape(-1, 3), axis=0))
+
+
+def stopped(message: DiagnosticArray) -> bool:
+    return any(pair.key == "emergency_stop" and pair.value == "true" for one in message.status for pair in one.values)
+
+
+def test_a_slider_moves_the_machine_and_springs_back(
+    peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab], valves: Any
+) -> None:
+    start_simulator()
+    joints = peer.hear(JointState, topics.JOINT_STATES)
+    page = open_page("loader")
+    before = joints.wait(what="the boom at rest")
+    boom = before.name.index("boom_joint")
+    page.press(BOOM)
+    page.drag(BOOM, RIGHT)
+    page.release(BOOM, RIGHT)
+    assert not valves.all(), "moved before it was enabled"
+
+    enable(page)
+    page.press(BOOM)
+    page.drag(BOOM, RIGHT)
+    valves.wait(lambda told: spool(told) > 0.7, "the command of the slider")
+    joints.wait(lambda now: abs(now.position[boom] - before.position[boom]) > 0.05, "a boom that moves")
+    page.release(BOOM, RIGHT)
+    assert page.run(f"document.querySelector('{BOOM}').value") == "0"
+    valves.wait(lambda told: spool(told) == 0.0, "neutral, after the slider sprang back")
+
+
+def test_drives_move_by_their_mode(
+    peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab]
+) -> None:
+    """A drive in position mode goes on at the slider's speed, and stays where it is when the slider springs back."""
+    start_simulator()
+    commands = peer.hear(JointState, topics.JOINT_COMMANDS)
+    page = open_page("loader")
+    enable(page)
+    mast = '[data-actuator="mast_joint"]'
+    page.press(mast)
+    page.drag(mast, RIGHT)
+
+    def value(told: JointState, joint: str, field: str) -> float:
+        values = getattr(told, field)
+        return values[told.name.index(joint)] if joint in told.name and values else 0.0
+
+    def target(told: JointState) -> float:
+        return value(told, "mast_joint", "position")
+
+    commands.wait(lambda told: target(told) > 0.1, "a target that moves")
+    page.release(mast, RIGHT)
+    place = commands.mark()
+    held = [target(told) for told in commands.collect(place + 20)[place + 10 :]]
+    assert held[0] > 0.1 and len(set(held)) == 1
+    for joint, field in (("drum_joint", "velocity"), ("winch_joint", "effort")):
+        slider = f'[data-actuator="{joint}"]'
+        page.press(slider)
+        page.drag(slider, RIGHT)
+        commands.wait(lambda told, joint=joint, field=field: value(told, joint, field) > 0.0, f"{field} of {joint}")
+        page.release(slider, RIGHT)
+
+
+def test_the_space_bar_stops_the_machine_until_it_is_released(
+    peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab], valves: Any
+) -> None:
+    start_simulator(diagnostics_rate=20.0)
+    told = peer.hear(DiagnosticArray, "/diagnostics")
+    page = open_page("loader")
+    enable(page)
+    page.press(BOOM)
+    page.drag(BOOM, RIGHT)
+    valves.wait(lambda told: spool(told) > 0.7, "the command of the slider")
+    page.key("keyDown", "Space", " ")
+    page.key("keyUp", "Space", " ")
+    told.wait(stopped, "an emergency stop in the simulator")
+    page.sees("!document.getElementById('latched').hidden")
+    page.sees("document.getElementById('enable').getAttribute('aria-checked') === 'false'")
+    page.release(BOOM, RIGHT)
+    page.click("#release")
+    told.wait(lambda now: not stopped(now), "the release")
+    page.sees("document.getElementById('latched').hidden")
+    page.click("#stop")
+    told.wait(stopped, "a second emergency stop, by the button")
+    page.click("#reset")
+    told.wait(lambda now: not stopped(now), "the end of the stop by a reset")
+
+
+def test_nothing_moves_once_the_tab_is_hidden_or_closed(
+    start_simulator: Callable[..., Any], open_page: Callable[..., Tab], valves: Any
+) -> None:
+    start_simulator()
+    other, page = open_page("loader"), open_page("loader")
+    enable(page)
+    page.press(BOOM)
+    page.drag(BOOM, RIGHT)
+    valves.wait(lambda told: spool(told) > 0.7, "the command of the slider")
+    other.sees("document.getElementById('enable').disabled")
+    since = valves.mark()
+    other.show()
+    valves.wait(lambda told: spool(told) == 0.0, "neutral, after another tab came to the front", since)
+    page.sees("document.getElementById('enable').getAttribute('aria-checked') === 'false'")
+
+    other.sees("!document.getElementById('enable').disabled")
+    enable(other)
+    other.press(BOOM)
+    other.drag(BOOM, RIGHT)
+    valves.wait(lambda told: spool(told) > 0.7, "the command of the other tab")
+    since = valves.mark()
+    other.close()
+    valves.wait(lambda told: spool(told) == 0.0, "neutral, after the tab was closed", since)
+    page.show()
+    page.sees("!document.getElementById('enable').disabled")
+
+
+def test_pause_step_reset_and_speed(
+    peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab]
+) -> None:
+    node = start_simulator(diagnostics_rate=20.0)
+    joints = peer.hear(JointState, topics.JOINT_STATES)
+    page = open_page("loader")
+    page.click("#pause")
+    page.sees("!document.getElementById('step').disabled")
+    before = node.simulated_time
+    page.run("document.getElementById('count').value = '10'")
+    page.click("#step")
+    peer.wait_for(lambda: node.simulated_time == pytest.approx(before + 0.01), "ten steps of a millisecond")
+    page.key("keyDown", "KeyP", "p")
+    joints.wait(lambda now: now.header.stamp.sec + 1e-9 * now.header.stamp.nanosec > before + 0.1, "a run that goes on")
+    page.run(
+        "const speed = document.getElementById('speed'); speed.value = '0.5'; speed.dispatchEvent(new Event('change'))"
+    )
+    peer.wait_for(lambda: node.parameters.real_time_factor == 0.5, "half speed")
+    page.click("#reset")
+    page.sees("/back at|reset|start/i.test(document.getElementById('notice').textContent)")
+
+
+def test_a_box_is_added_and_removed(
+    peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab]
+) -> None:
+    pytest.importorskip("simulation_interfaces", reason="not tested: boxes; simulation_interfaces is not installed")
+    start_simulator()
+    objects = peer.hear(TFMessage, topics.OBJECT_POSES)
+    page = open_page("loader")
+    page.click("#scene-button")
+    page.sees("!document.getElementById('boxes').hidden")
+    page.run("document.getElementById('box-z').value = '0.2'")
+    page.click("#add-box")
+    # It falls from above and comes to rest on the ground, at half of its height.
+    objects.wait(
+        lambda told: any(abs(one.transform.translation.z - 0.1) < 0.01 for one in told.transforms),
+        "a box on the ground",
+    )
+    page.click("#clear")
+    objects.wait(lambda told: not told.transforms, "no box")
+
+
+def test_patterns_and_keys_drive_a_vehicle(
+    peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab]
+) -> None:
+    start_simulator(machine="rover")
+    kind = TwistStamped if stamped_by_default() else Twist
+    twists = peer.hear(kind, topics.CMD_VEL)
+    odometry = peer.hear(Odometry, topics.GROUND_TRUTH)
+    page = open_page("rover")
+    names = page.run("[...document.getElementById('pattern').options].map((one) => one.value)")
+    assert set(names) == {"rover", "car", "tank", ""} and names[0] == "rover"
+
+    def twist(told: Any) -> Any:
+        return told.twist if kind is TwistStamped else told
+
+    enable(page)
+    start = odometry.wait(what="the rover at rest").pose.pose.position.x
+    page.key("keyDown", "KeyW", "w")
+    twists.wait(lambda told: twist(told).linear.x > 0.1, "ahead, by the key W")
+    odometry.wait(lambda told: told.pose.pose.position.x > start + 0.05, "a rover that drives ahead")
+    page.key("keyUp", "KeyW", "w")
+    twists.wait(lambda told: twist(told).linear.x == 0.0, "a stop when the key is let go")
+
+    choose = (
+        "const list = document.getElementById('pattern'); list.value = 'tank'; list.dispatchEvent(new Event('change'))"
+    )
+    page.run(choose)
+    page.sees("document.querySelector('#left .leftward').textContent === ''")
+    enable(page)
+    page.press("#right .plate")
+    page.drag("#right .plate", 0.5, 0.05)
+    # The right side ahead turns the rover to the left.
+    twists.wait(lambda told: twist(told).linear.x > 0.1 and twist(told).angular.z > 0.1, "the right side ahead")
+    page.release("#right .plate")
+    twists.wait(lambda told: twist(told).linear.x == twist(told).angular.z == 0.0, "a stick that springs back")
+
+
+def test_the_page_has_the_scene(
+    start_simulator: Callable[..., Any], open_page: Callable[..., Tab], tmp_path: Path
+) -> None:
+    """viser's client runs in the frame, over the same port, and its picture can be saved."""
+    start_simulator()
+    page = open_page("loader", scene=True)
+    # The scene in the middle of the page, between its bars.
+    wait_until(lambda: colours(page.picture(tmp_path / "page.png")[150:300, 100:500]) > 50, "a scene that is drawn")
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    page.click("#picture")
+    page.sees("/^Saved loader_[0-9.]+s.png/.test(document.getElementById('notice').textContent)")
+    wait_until(lambda: list(tmp_path.glob("loader_*s.png")), "the saved picture")
+    (file,) = tmp_path.glob("loader_*s.png")
+    assert colours(np.asarray(Image.open(file).convert("RGB"))) > 50, "an empty picture"
