@@ -1,53 +1,91 @@
-"""A hydraulic cylinder in the browser: barrel and rod."""
+"""Hydraulic cylinders in the browser: barrel and rod, and the pressures of their chambers as colours."""
 
+import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import viser
 
+from grouser.nodes.viewer.colours import ColourScale
 from grouser.nodes.viewer.shapes import wxyz
 from grouser.physics.description.data.hydraulics import Attachment, HydraulicCylinder
+from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose
 from grouser.runtime.joint_frames import turn_from_z
 
 BARREL_COLOUR = (60, 64, 70)
 ROD_COLOUR = (200, 204, 210)
+TUBE_COLOUR = (150, 154, 160)
 WALL = 0.12  # thickness of the barrel's wall, as a share of the bore
 EYE = 0.5  # share of the length beyond the stroke that the barrel leaves free for the rod's eye
+_SHELL = 1.04  # radius of a chamber's colour over that of the barrel
+_DEFAULT_PRESSURE = 25e6  # [Pa], end of the scale where nothing limits the pressure
+CHAMBERS = ("piston_side", "rod_side")
+
+
+def pressure_scale(machine: Machine) -> ColourScale:
+    """A scale up to the highest pressure that a machine's pumps and relief valves allow."""
+    limits = [pressure for pump in machine.pumps for pressure in (pump.supply_pressure, pump.setting) if pressure]
+    limits += [valve.pressure for valve in machine.relief_valves]
+    return ColourScale("pressure in cylinders", "bar", 1e5, max(limits, default=_DEFAULT_PRESSURE))
 
 
 class CylinderView:
     """Draws a cylinder between two moving points.
 
-    Both parts have constant lengths: the rod is as long as the retracted cylinder, so that its end stays in the barrel.
+    All parts have constant lengths: the rod is as long as the retracted cylinder, so that its end stays in the barrel.
+    A cylinder with more stroke than fits into its barrel is drawn as a telescope, with tubes between barrel and rod.
 
     Args:
         scene: where it is drawn.
         cylinder: its size and where it is attached.
+        scale: of its pressures.
+
+    Attributes:
+        node: name of a node at the start of its barrel.
+        parts: barrel, tubes and rod.
+        chambers: the colours of the pressures on the barrel.
     """
 
-    def __init__(self, scene: viser.SceneApi, cylinder: HydraulicCylinder) -> None:
+    def __init__(self, scene: viser.SceneApi, cylinder: HydraulicCylinder, scale: ColourScale) -> None:
+        self.cylinder, self._scale = cylinder, scale
         self._barrel, self._rod = cylinder.barrel, cylinder.rod
         spare = max(0.0, cylinder.retracted_length - cylinder.stroke)
         self._barrel_length = cylinder.retracted_length - EYE * spare
         self._rod_length = cylinder.retracted_length
         self._ends: np.ndarray = np.zeros((2, 3))
-        name = f"/cylinders/{cylinder.name.replace('/', '|')}"
-        self._barrel_handle = scene.add_cylinder(
-            f"{name}/barrel",
-            radius=(0.5 + WALL) * cylinder.bore,
-            height=self._barrel_length,
-            color=BARREL_COLOUR,
-            visible=False,
+        name = self.node = f"/cylinders/{cylinder.name.replace('/', '|')}"
+        self._frame = scene.add_frame(name, show_axes=False, visible=False)
+        barrel_radius, rod_radius = (0.5 + WALL) * cylinder.bore, 0.5 * cylinder.rod_diameter
+        # Each part comes out of the one before it by an equal share of the stroke, which is shorter than that part.
+        self._tube_count = max(0, math.ceil(cylinder.stroke / self._barrel_length - 1e-9) - 1)
+        self.parts: dict[str, Any] = {}
+        self.parts["barrel"] = scene.add_cylinder(
+            f"{name}/barrel", radius=barrel_radius, height=self._barrel_length, color=BARREL_COLOUR
         )
-        self._rod_handle = scene.add_cylinder(
-            f"{name}/rod",
-            radius=0.5 * cylinder.rod_diameter,
-            height=self._rod_length,
-            color=ROD_COLOUR,
-            visible=False,
+        for tube in range(self._tube_count):
+            share = (tube + 1) / (self._tube_count + 1)
+            self.parts[f"tube_{tube}"] = scene.add_cylinder(
+                f"{name}/tube_{tube}",
+                radius=(1.0 - share) * barrel_radius + share * rod_radius,
+                height=self._barrel_length,
+                color=TUBE_COLOUR,
+            )
+        self.parts["rod"] = scene.add_cylinder(
+            f"{name}/rod", radius=rod_radius, height=self._rod_length, color=ROD_COLOUR
         )
+        # Of unit height, stretched to the length of the chamber.
+        self.chambers: dict[str, Any] = {
+            side: scene.add_cylinder(f"{name}/{side}", radius=_SHELL * barrel_radius, height=1.0, visible=False)
+            for side in CHAMBERS
+        }
+
+    @property
+    def handles(self) -> tuple[Any, ...]:
+        """Of all that is drawn."""
+        return (*self.parts.values(), *self.chambers.values())
 
     def stretch(self, poses: Mapping[str, Pose]) -> None:
         """Moves it to its attachments, if they have moved.
@@ -64,18 +102,41 @@ class CylinderView:
             return
         along = (ends[1] - ends[0]) / length
         turn = wxyz(Pose(quaternion=turn_from_z((along[0], along[1], along[2]))))
-        for handle, middle in (
-            (self._barrel_handle, ends[0] + 0.5 * self._barrel_length * along),
-            (self._rod_handle, ends[1] - 0.5 * self._rod_length * along),
-        ):
-            handle.position = middle
-            handle.wxyz = turn
-            handle.visible = True
+        extension = length - self.cylinder.retracted_length
+        self._frame.position, self._frame.wxyz = ends[0], turn
+        starts = {"barrel": 0.0, "rod": length - self._rod_length}
+        for tube in range(self._tube_count):
+            starts[f"tube_{tube}"] = extension * (tube + 1) / (self._tube_count + 1)
+        for part, handle in self.parts.items():
+            handle.position = (0.0, 0.0, starts[part] + 0.5 * handle.height)
+        piston = self._piston(extension)
+        for side, start, end in (("piston_side", 0.0, piston), ("rod_side", piston, self._barrel_length)):
+            chamber = self.chambers[side]
+            chamber.position, chamber.scale = (0.0, 0.0, 0.5 * (start + end)), (1.0, 1.0, max(end - start, 1e-6))
+        self._frame.visible = True
+
+    def colour(self, pressures: Mapping[str, float]) -> None:
+        """Colours its chambers.
+
+        Args:
+            pressures: of `piston_side` and `rod_side` [Pa]; where one is missing the barrel is drawn plain.
+        """
+        for side, chamber in self.chambers.items():
+            visible = side in pressures
+            if chamber.visible != visible:
+                chamber.visible = visible
+            if visible and (colour := self._scale.colour(pressures[side])) != chamber.color:
+                chamber.color = colour
 
     def remove(self) -> None:
         """Removes it from the scene."""
-        self._barrel_handle.remove()
-        self._rod_handle.remove()
+        self._frame.remove()
+
+    def _piston(self, extension: float) -> float:
+        """Distance of the piston from the end of the barrel [m] at an extension [m]."""
+        length, stroke = self._barrel_length, self.cylinder.stroke
+        place = extension * length / stroke if stroke > length else 0.5 * (length - stroke) + extension
+        return min(max(place, 0.0), length)
 
 
 def _place(end: Attachment, poses: Mapping[str, Pose]) -> tuple[float, float, float]:

@@ -1,9 +1,10 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
-Subscribes to ``robot_description``, ``joint_states``, ``/tf``, ``/tf_static``, ``ground_truth/odom``,
-``objects/shapes``, ``objects/poses``, ``/diagnostics`` and ``contact_wrenches/<link>``. The page commands the machine
-by a node of its own (`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the
-new machine when the simulator restarts with another one. No topic describes the world: the parameter `world` names it.
+Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
+``hydraulics/state``, ``slip``, ``joint_states``, ``terrain``, ``objects/shapes``, ``objects/poses`` and
+``/diagnostics``. The page commands the machine by a node of its own (`grouser.nodes.viewer.page`). The viewer may start
+before or after the simulator, and shows the new machine when the simulator restarts with another one. No topic
+describes the world: the parameter `world` names it.
 """
 
 import math
@@ -16,34 +17,33 @@ from time import monotonic
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
-from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, TimeoutException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
-from rclpy.subscription import Subscription
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
 from grouser import catalogue
 from grouser.nodes.shared import topics
+from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
-from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.viewer.moments import Moments, valid_pose
+from grouser.nodes.viewer.signals import Signals
+from grouser.nodes.viewer.values import cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
 
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
+ENERGY = ": energy"
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
-SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
 
 DECLARATIONS: dict[str, Declaration] = {
     "world": Declaration("flat", "World to draw: path of a YAML file, or the name of one that comes with grouser."),
@@ -53,7 +53,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "rate": Declaration(30.0, "Rate at which the picture changes [Hz of wall time].", True, 1.0, 120.0),
     "contact_scale": Declaration(
         0.0,
-        "Length of the arrow of a contact force [m/N]; 0: the machine's weight is as long as the machine.",
+        "Length of the arrow of a contact force [m/N]; 0: the machine's weight is half as long as the machine.",
         True,
         0.0,
         10.0,
@@ -77,8 +77,6 @@ DECLARATIONS: dict[str, Declaration] = {
 TF_STATIC_QUALITY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 # Of these only the newest is drawn.
-JOINT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-WRENCH_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 OBJECT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -101,16 +99,16 @@ class Viewer(Node):
         super().__init__("viewer", parameter_overrides=parameter_overrides)
         parameters = declare(self, DECLARATIONS)
         self.period = 1.0 / parameters["rate"]
-        self._contact_scale = parameters["contact_scale"]
         # Imported here: viser and trimesh are no ROS packages, and `main` reports one that is missing.
         from grouser.nodes.viewer.page.page import Page
         from grouser.nodes.viewer.scene import Scene
 
         self._world = load_world(catalogue.world_file(parameters["world"]))
-        self._make_scene = Scene
+        self._make_scene = partial(Scene, metres_per_newton=parameters["contact_scale"])
         self.scene = self._make_scene(self._world)
         self._warn_of(self.scene.problems)
-        self._frames = ReceivedFrames()
+        self._moments = Moments(self, lambda text: self.get_logger().warning(text, throttle_duration_sec=5.0))
+        self._signals = Signals(self)
         self._new_worlds: deque[World] = deque(maxlen=1)
         try:
             self.page = Page(
@@ -122,7 +120,7 @@ class Viewer(Node):
                 frame=parameters["base_frame"],
                 simulator=parameters["simulator"],
                 world=parameters["world"],
-                root_pose=lambda: self._frames.world(self._root),
+                root_pose=lambda: self._moments.frames.world(self._root),
                 show_world=self.show_world,
             )
         except GrouserError:
@@ -132,21 +130,16 @@ class Viewer(Node):
         self._machine: Machine | None = None
         self._root = ""
         self._aim_wanted = False
-        self._wrench_subscriptions: list[Subscription] = []
-        self._wrenches: dict[str, bytes] = {}
-        self._joint_states = b""
-        self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
-        self._simulation_time = 0.0
+        self._turned: dict[str, float] = {}  # position of each joint [rad or m]
+        self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
-        self.create_subscription(JointState, topics.JOINT_STATES, self._on_joint_states, JOINT_QUALITY, raw=True)
-        self.create_subscription(TFMessage, topics.TF, self._on_moving_transforms, topics.TF_QUALITY)
-        self.create_subscription(TFMessage, topics.TF_STATIC, self._on_transforms, TF_STATIC_QUALITY)
-        self.create_subscription(Odometry, topics.GROUND_TRUTH, self._on_ground_truth, topics.RELIABLE)
+        self.create_subscription(TFMessage, topics.TF_STATIC, self._moments.fix, TF_STATIC_QUALITY)
         self.create_subscription(MarkerArray, topics.OBJECT_SHAPES, self._on_object_shapes, topics.LATCHED)
         self.create_subscription(TFMessage, topics.OBJECT_POSES, self._on_object_poses, OBJECT_QUALITY, raw=True)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
+        self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(self.period, self._draw, clock=clock)
@@ -168,73 +161,54 @@ class Viewer(Node):
         except MachineError as error:
             self.get_logger().error(f"the machine cannot be shown: {error}")
             return
-        self._subscribe_wrenches(machine)
-        self._turned = {}
         self._warn_of(self.scene.show(machine))
-        self._frames.describe(machine, self._world.spawn)
+        self._signals.clear()
+        self._turned = {}
+        self._moments.describe(machine, self._world.spawn)
         self._machine = machine
         self._root = machine.root
         self.page.show(machine)
         self._draw()
         self.scene.aim()
-        self._aim_wanted = not self._frames.known(self._root)
+        self._aim_wanted = not self._moments.frames.known(self._root)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         """The simulator's state: its pace, or how far its compiler is."""
         for status in message.status:
             if status.name.endswith(PACE):
                 self.scene.show_state(status.message)
+            elif status.name.endswith(ENERGY):
+                self._signals.hear_energy(status)
 
     def _warn_of(self, problems: list[str]) -> None:
         for problem in problems:
             self.get_logger().warning(f"left out: {problem}")
 
-    def _subscribe_wrenches(self, machine: Machine) -> None:
-        """Subscribes to the contact wrenches of this machine's links."""
-        for subscription in self._wrench_subscriptions:
-            self.destroy_subscription(subscription)
-        # A new dictionary, so that a late wrench of the previous machine is dropped. It holds serialized messages: only
-        # those that are drawn are deserialized.
-        self._wrenches = {}
-        touching = [link.name for link in machine.links if link.collisions]
-        self._wrench_subscriptions = [
-            self.create_subscription(
-                WrenchStamped, topic, partial(self._wrenches.__setitem__, link), WRENCH_QUALITY, raw=True
-            )
-            for link, topic in topics.contact_wrench_topics(touching).items()
-        ]
-
-    def _on_moving_transforms(self, message: TFMessage) -> None:
-        self._on_transforms(message)
-        if message.transforms:
-            stamp = message.transforms[-1].header.stamp
-            self._simulation_time = stamp.sec + 1e-9 * stamp.nanosec
-
-    def _on_transforms(self, message: TFMessage) -> None:
-        for stamped in message.transforms:
-            pose = self._valid_pose(stamped.child_frame_id, stamped.transform.translation, stamped.transform.rotation)
-            if pose is not None:
-                self._frames.receive(stamped.child_frame_id, stamped.header.frame_id, pose)
-
-    def _on_ground_truth(self, message: Odometry) -> None:
-        pose = self._valid_pose(message.child_frame_id, message.pose.pose.position, message.pose.pose.orientation)
-        if pose is not None:
-            self._frames.place(message.child_frame_id, pose)
+    def _on_terrain(self, message: bytes) -> None:
+        """Soft ground around the wheels; a stamp that is older than the last one begins anew."""
+        if (terrain := self.scene.terrain) is None:
+            return
+        cloud = deserialize_message(message, PointCloud2)
+        stamp = nanoseconds_of(cloud.header.stamp)
+        points = cloud_columns(cloud, ("x", "y", "z", "sinkage", "rut", "pressure"))
+        if points is None:
+            return
+        with self.scene.server.atomic():
+            if stamp < self._terrain_stamp:
+                terrain.clear()
+            terrain.receive(points)
+        self._terrain_stamp = stamp
 
     def _on_object_shapes(self, message: MarkerArray) -> None:
         shapes = [marker for marker in message.markers if marker.action == Marker.ADD]
         self._warn_of(self.scene.objects.show(shapes))
 
-    def _on_joint_states(self, message: bytes) -> None:
-        self._joint_states = message
-
     def _move_belts(self) -> None:
-        """Moves the belts of the tracks by the newest turn of their sprockets, if there is a new one."""
-        if self.scene.has_belts and self._joint_states:
-            message, self._joint_states = deserialize_message(self._joint_states, JointState), b""
-            turned = zip(message.name, message.position, strict=False)
-            self._turned.update((name, value) for name, value in turned if math.isfinite(value))
-        self.scene.move_belts(self._turned)
+        """Moves the shoes of tracks to where their sprockets have turned."""
+        if self.scene.has_belts:
+            positions = {name: values.get("position", 0.0) for name, values in self._signals.values("joints").items()}
+            self._turned.update((name, value) for name, value in positions.items() if math.isfinite(value))
+            self.scene.move_belts(self._turned)
 
     def _on_object_poses(self, message: bytes) -> None:
         self._object_poses = message
@@ -246,23 +220,10 @@ class Viewer(Node):
         message, self._object_poses = deserialize_message(self._object_poses, TFMessage), b""
         poses = {}
         for stamped in message.transforms:
-            place, turn = stamped.transform.translation, stamped.transform.rotation
-            pose = self._valid_pose(stamped.child_frame_id, place, turn)
+            pose = valid_pose(stamped.transform.translation, stamped.transform.rotation)
             if pose is not None:
                 poses[stamped.child_frame_id] = np.array([*pose.position, *pose.quaternion])
         self.scene.objects.move(poses)
-
-    def _valid_pose(self, frame: str, place: Vector3 | Point, turn: Quaternion) -> Pose | None:
-        """Pose of a frame from a received transform; None, with a warning, if it is not valid."""
-        position, quaternion = (place.x, place.y, place.z), (turn.x, turn.y, turn.z, turn.w)
-        length = math.hypot(*quaternion)
-        if not (math.isfinite(sum(position)) and math.isfinite(length) and length > 0.0):
-            self.get_logger().warning(
-                f"the transform of {frame} is not valid: {position}, {quaternion}", throttle_duration_sec=5.0
-            )
-            return None
-        x, y, z, w = quaternion
-        return Pose(position, (x / length, y / length, z / length, w / length))
 
     def show_world(self, world: World) -> None:
         """Shows another world from the next picture on; from any thread."""
@@ -275,44 +236,51 @@ class Viewer(Node):
         self._warn_of(self.scene.problems)
         if self._machine is not None:
             self.scene.show(self._machine)
+            self._aim_wanted = True
         self.page.show_scene(self.scene.port)
+        self._terrain_stamp = 0
         before.stop()
 
     def _draw(self) -> None:
-        self.page.time = self._simulation_time
+        moments = self._moments
+        moments.take()
+        self.page.time = 1e-9 * (moments.time or 0)
         if self._new_worlds:
             self._change_world(self._new_worlds.pop())
         with self.scene.server.atomic():
+            forces = self.scene.forces
+            arrows, strengths = [np.zeros((0, 2, 3))], {}
+            for frames, wrenches in moments.forces():
+                arrows.append(forces.arrows(frames.world, wrenches))
+                strengths.update({link: float(np.linalg.norm(wrench[:3])) for link, wrench in wrenches.items()})
+            moments.show(moments.time)
             for link in self.scene.links:
-                self.scene.move(link, self._frames.world(link))
+                self.scene.move(link, moments.frames.world(link))
             self.scene.stretch_cylinders()
             self._move_belts()
+            hydraulics = self._signals.values("hydraulics")
+            self.scene.colour_cylinders(hydraulics)
+            self.scene.labels.draw(strengths, hydraulics)
             self._move_objects()
-            self.scene.draw_forces(self._forces(), self._contact_scale)
+            forces.draw(np.concatenate(arrows), self.scene.forces_box.value)
             self.scene.refresh_visibility()
-        if self._aim_wanted and self._frames.known(self._root):
+            self.scene.colour_ground()
+            self.scene.plots.draw(1e-9 * (moments.time or 0), self._signals)
+            self.scene.cameras.follow()
+        if self._aim_wanted and moments.frames.known(self._root):
             self._aim_wanted = False
             self.scene.aim()
-
-    def _forces(self) -> dict[str, np.ndarray]:
-        """Contact force [N] and moment [N m] by link, in the link frame."""
-        forces = {}
-        for link, raw in self._wrenches.items():
-            wrench = deserialize_message(raw, WrenchStamped).wrench
-            force, torque = wrench.force, wrench.torque
-            if math.hypot(force.x, force.y, force.z) > SMALLEST_FORCE:
-                forces[link] = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
-        return forces
 
     def _show_progress(self) -> None:
         now = monotonic()
         wall, simulated = self._measured_at
-        self._measured_at = (now, self._simulation_time)
+        time = 1e-9 * (self._moments.time or 0)
+        self._measured_at = (now, time)
         # After a restart of the simulator time begins at zero: no negative speed.
-        speed = max(0.0, self._simulation_time - simulated) / (now - wall)
+        speed = max(0.0, time - simulated) / (now - wall)
         self.page.speed = speed
-        self.scene.show_time(self._simulation_time, speed)
-        self.scene.aim_newcomers()
+        self.scene.show_time(time, speed)
+        self.scene.cameras.aim_newcomers()
 
 
 def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) -> None:

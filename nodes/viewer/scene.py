@@ -4,32 +4,33 @@ import contextlib
 import io
 import logging
 import socket
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import viser
 
-from grouser.nodes.viewer.cylinders import CylinderView
-from grouser.nodes.viewer.forces import contact_ball, force_point
+from grouser.nodes.viewer.camera import Cameras
+from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
+from grouser.nodes.viewer.forces import ForceArrows
+from grouser.nodes.viewer.labels import Labels
 from grouser.nodes.viewer.objects import ObjectsView
+from grouser.nodes.viewer.plots import Plots
 from grouser.nodes.viewer.shapes import add_shape, wxyz
+from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
 from grouser.nodes.viewer.tracks import TrackView
-from grouser.nodes.viewer.world import draw_world
+from grouser.nodes.viewer.values import Values
+from grouser.nodes.viewer.world import draw_world, has_ruts, terrain_view
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.data.rotation import compose
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.meshes import MeshError
 from grouser.runtime.belt_shoes import BeltShoes
 
-ARROW_COLOUR = (190, 0, 110)  # a colour that machines do not have
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
-VIEW_DIRECTION = np.array([0.7, 0.6, 0.39])  # from the machine to the camera: from its left front, a little above
-VIEW_DISTANCE = 1.15  # of the machine's size
-VIEW_ANGLE = np.radians(45.0)  # top to bottom
-GRAVITY = 9.81  # [m/s2], only for the length of the arrows
 
 
 def free_port() -> int:
@@ -44,16 +45,24 @@ class Scene:
 
     Args:
         world: around the machine.
+        metres_per_newton: length of the arrows of contact forces [m/N]; 0: by the machine's size and weight.
 
     Attributes:
         port: that viser listens on.
         objects: plain objects in it.
+        forces: the arrows of contact forces.
+        labels: of parts that were clicked.
+        cameras: of the browsers.
+        plots: of chosen signals.
+        terrain: soft ground with its ruts; None for other ground.
         problems: descriptions of parts of the world that cannot be drawn.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, metres_per_newton: float = 0.0) -> None:
         # Browsers open and drop speculative connections: no traceback for those.
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
+        # A browser that has just been closed is no mistake.
+        warnings.filterwarnings("ignore", message="Queued a .* on a closed connection", category=UserWarning)
         # viser would print a box over the status line of `make run`; the node logs the address in one line.
         with contextlib.redirect_stdout(io.StringIO()):
             self.server = viser.ViserServer(host="127.0.0.1", port=free_port(), label="grouser", verbose=False)
@@ -64,17 +73,30 @@ class Scene:
         # Of the links that have both; the panel selects which are visible.
         self._visuals: list[viser.SceneNodeHandle] = []
         self._collisions: list[viser.SceneNodeHandle] = []
-        self._arrows: viser.ArrowsHandle | None = None
-        self._contact_balls: dict[str, tuple[np.ndarray, float]] = {}
         self._cylinders: list[CylinderView] = []
         self._tracks: dict[str, TrackView] = {}  # by their sprockets' joints
-        self._size = 1.0
-        self._weight = 1.0
+        self._machine: Machine | None = None
+        self._leader = ""
+        self._legends: list[str] = []
+        self.labels = Labels(self.server.scene)
+        self.forces = ForceArrows(self.server.scene, metres_per_newton)
         self.problems = draw_world(self.server.scene, world)
+        ground = world.ground
+        soil = ground.soil if ground is not None and has_ruts(ground) else None
+        self.terrain: TerrainView | None = (
+            terrain_view(self.server.scene, ground, soil) if ground is not None and soil is not None else None
+        )
         self.objects = ObjectsView(self.server.scene)
         self._add_panel()
 
     def _add_panel(self) -> None:
+        tabs = self.server.gui.add_tab_group()
+        with tabs.add_tab("view"):
+            self._add_view()
+        with tabs.add_tab("plots"):
+            self.plots = Plots(self.server.gui)
+
+    def _add_view(self) -> None:
         gui = self.server.gui
         # Any: viser's own types call a text's value read-only, its documentation sets it.
         self._machine_text: Any = gui.add_text("machine", "waiting for robot_description", disabled=True)
@@ -82,7 +104,11 @@ class Scene:
         self._time_text: Any = gui.add_text("time", "-", disabled=True)
         self._speed_text: Any = gui.add_text("real time", "-", disabled=True)
         self.forces_box = gui.add_checkbox("contact forces", True)
+        self.pressures_box = gui.add_checkbox("pressures", True)
         self.collision_box = gui.add_checkbox("collision shapes", False)
+        self._ground_choice: Any = gui.add_dropdown("ground shows", (*SCALES, PLAIN), visible=self.terrain is not None)
+        self._legend: Any = gui.add_html("")
+        self.cameras = Cameras(self.server, self._corners, self._root_pose, self._leader_pose)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -101,7 +127,11 @@ class Scene:
             Descriptions of shapes that cannot be drawn: files without a mesh.
         """
         self._remove_machine()
-        self._weight = GRAVITY * sum(link.inertial.mass for link in machine.links if link.inertial) or 1.0
+        self._machine, moving = machine, moving_links(machine)
+        self.forces.describe(machine, moving)
+        self.labels.describe(machine)
+        first = [joint.child for joint in machine.joints if joint.parent not in moving and joint.child in moving]
+        self._leader = first[0] if first else machine.root
         problems = []
         for link in machine.links:
             name = node_name(link.name)
@@ -115,20 +145,24 @@ class Scene:
                 except MeshError as problem:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
-                self._balls.append((link.name, shape.pose.position, reach))
+                self.labels.offer(handle, name, link=link.name)
+                if link.name in moving:
+                    self._balls.append((link.name, shape.pose.position, reach))
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
-        self._cylinders = [CylinderView(self.server.scene, cylinder) for cylinder in machine.cylinders]
+        scale = pressure_scale(machine)
+        self._cylinders = [CylinderView(self.server.scene, cylinder, scale) for cylinder in machine.cylinders]
+        for cylinder in self._cylinders:
+            for handle in cylinder.handles:
+                self.labels.offer(handle, cylinder.node, cylinder=cylinder.cylinder.name)
         for shoes in (BeltShoes(machine, track) for track in machine.tracks):
             view = TrackView(self.server.scene, node_name(shoes.carrier), shoes)
             self._tracks[shoes.track.sprocket] = view
-        self._contact_balls = {link.name: contact_ball(link) for link in machine.links if link.collisions}
         self._machine_text.value = machine.name
         self.refresh_visibility()
         return problems
 
     def _remove_machine(self) -> None:
-        self.draw_forces({}, 0.0)
         for track in self._tracks.values():
             track.remove()
         for frame in self._links.values():
@@ -166,41 +200,12 @@ class Scene:
         for sprocket, track in self._tracks.items():
             track.move(positions.get(sprocket, 0.0), self._poses)
 
-    def draw_forces(self, wrenches: dict[str, np.ndarray], scale: float) -> None:
-        """Draws an arrow along the contact force on each link, from where it acts; replaces those drawn before.
-
-        Args:
-            wrenches: by link, the force [N] and the moment about the link's origin [N m] in the link frame, (6,).
-            scale: length of an arrow per newton [m/N]; 0: the machine's weight is drawn as long as the machine.
-        """
-        if not wrenches:
-            if self._arrows is not None:
-                self._arrows.remove()
-                self._arrows = None
-            return
-        scale = scale or self._size / self._weight
-        tails = np.array(
-            [
-                compose(self._poses[link], Pose(force_point(wrench, *self._contact_balls[link]))).position
-                for link, wrench in wrenches.items()
-            ]
-        )
-        forces = {link: (wrench[0], wrench[1], wrench[2]) for link, wrench in wrenches.items()}
-        along = np.array([rotate(self._poses[link].quaternion, force) for link, force in forces.items()])
-        arrows = np.stack([tails, tails + scale * along], axis=1).astype(np.float32)
-        if self._arrows is None:
-            width = 0.01 * self._size
-            self._arrows = self.server.scene.add_arrows(
-                "/contact_forces",
-                arrows,
-                ARROW_COLOUR,
-                shaft_radius=width,
-                head_radius=2.5 * width,
-                head_length=6.0 * width,
-                visible=self.forces_box.value,
-            )
-        elif not np.array_equal(self._arrows.points, arrows):
-            self._arrows.points = arrows
+    def colour_cylinders(self, hydraulics: Values) -> None:
+        """Colours the chambers of the cylinders by what `hydraulics/state` says."""
+        for cylinder in self._cylinders:
+            values = hydraulics.get(cylinder.cylinder.name, {}) if self.pressures_box.value else {}
+            named = {side: f"pressure_{side}" for side in CHAMBERS}
+            cylinder.colour({side: values[name] for side, name in named.items() if name in values})
 
     def refresh_visibility(self) -> None:
         """Shows and hides nodes by the panel's boxes."""
@@ -208,8 +213,6 @@ class Scene:
             shape.visible = not self.collision_box.value
         for shape in self._collisions:
             shape.visible = self.collision_box.value
-        if self._arrows is not None:
-            self._arrows.visible = self.forces_box.value
 
     def show_state(self, text: str) -> None:
         """Shows what the simulator does, in words."""
@@ -221,26 +224,38 @@ class Scene:
         self._speed_text.value = f"{speed:.2f} x"
 
     def aim(self) -> None:
-        """Points the camera of every browser, also of later ones, at the machine's present position."""
-        low, high = self._corners()
-        self._size = float(np.linalg.norm(high - low))
-        self.aim_newcomers()
-        start = self.server.initial_camera
-        for client in self.server.get_clients().values():
-            client.camera.fov = start.fov
-            client.camera.position = start.position
-            client.camera.look_at = start.look_at
+        """Points the cameras at the machine, whose size also gives the lengths of the arrows of its forces."""
+        self.cameras.aim()
+        self.forces.resize(self.cameras.size)
+        self._legends = []
+        if self._machine and any(link.collisions for link in self._machine.links):
+            self._legends.append(self.forces.legend())
+        if self._machine and self._cylinders:
+            self._legends.append(pressure_scale(self._machine).legend())
+        self._explain()
 
-    def aim_newcomers(self) -> None:
-        """Points the initial camera, of later browsers and after a reset of the view, at the machine."""
-        middle = np.mean(self._corners(), axis=0)
-        start = self.server.initial_camera
-        start.fov = VIEW_ANGLE
-        start.position = middle + VIEW_DISTANCE * self._size * VIEW_DIRECTION
-        start.look_at = middle
+    def colour_ground(self) -> None:
+        """Colours soft ground by what the panel says."""
+        if self.terrain is not None and self.terrain.shown_as != self._ground_choice.value:
+            self.terrain.colour_by(self._ground_choice.value)
+            self._explain()
+
+    def _explain(self) -> None:
+        """Shows the legends of what is drawn."""
+        choice = self._ground_choice.value
+        ground = [SCALES[choice].legend()] if self.terrain is not None and choice in SCALES else []
+        self._legend.content = "".join(self._legends + ground)
+
+    def _root_pose(self) -> Pose:
+        """Pose of the machine's root in the world."""
+        return self._poses[self._machine.root] if self._machine else Pose()
+
+    def _leader_pose(self) -> Pose:
+        """Pose of the link that cameras follow: of the first that can move, of a floating base its root."""
+        return self._poses[self._leader] if self._leader else Pose()
 
     def _corners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest coordinates of the machine in the world [m]; a cube of 1 m without a machine."""
+        """Lowest and highest coordinates of what can move in the world [m]; a cube of 1 m without a machine."""
         balls = [compose(self._poses[link], Pose(centre)).position for link, centre, _ in self._balls]
         centres = np.array(balls or [(0.0, 0.0, 0.0)])
         reaches = np.array([reach for *_, reach in self._balls] or [0.5])[:, np.newaxis]
@@ -255,3 +270,15 @@ class Scene:
 def node_name(link: str) -> str:
     """Name of a link in viser's scene, without slashes, which would make it a child of another node."""
     return f"/machine/{link.replace('/', '|')}"
+
+
+def moving_links(machine: Machine) -> set[str]:
+    """Names of the links that can move in the world; of a machine without such links all."""
+    names = {link.name for link in machine.links}
+    if machine.floating_base:
+        return names
+    held, found = {machine.root}, {machine.root}
+    while found:
+        found = {joint.child for joint in machine.joints if joint.type == "fixed" and joint.parent in held} - held
+        held |= found
+    return names - held or names

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import trimesh
 import viser
+from PIL import Image
 
 from grouser.nodes.viewer.forces import reach
 from grouser.physics.description.data.pose import Pose
@@ -62,6 +63,22 @@ def add_shape(
             vertices, faces = _surface(geometry)
             surface = scene.add_mesh_simple(name, vertices, faces, flat_shading=True, side="double", **look)
             return surface, float(np.linalg.norm(vertices, axis=1).max())
+
+
+def textured_mesh(vertices: np.ndarray, faces: np.ndarray, places: np.ndarray, picture: np.ndarray) -> trimesh.Trimesh:
+    """A dull surface with a picture on it.
+
+    Args:
+        vertices: [m], shape (n, 3).
+        faces: triangles, shape (m, 3).
+        places: of the vertices in the picture, shape (n, 2): to the right and up, a side is 1; it repeats beyond.
+        picture: red, green and blue from 0 to 255, shape (rows, columns, 3), the upper row first.
+    """
+    material = trimesh.visual.material.PBRMaterial(
+        baseColorTexture=Image.fromarray(picture), metallicFactor=0.0, roughnessFactor=1.0
+    )
+    visual = trimesh.visual.TextureVisuals(uv=places, material=material)
+    return trimesh.Trimesh(vertices, faces, visual=visual, process=False)
 
 
 def wxyz(pose: Pose) -> tuple[float, float, float, float]:

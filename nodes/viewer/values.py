@@ -1,0 +1,65 @@
+"""Values by name: of the groups of `hydraulics/state`, `slip` and `flexible/state`, and of the points of `terrain`."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from control_msgs.msg import DynamicInterfaceGroupValues
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import PointCloud2, PointField
+
+from grouser.nodes.viewer.arrivals import Arrivals, Polled
+
+_QUALITY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+Values = Mapping[str, Mapping[str, float]]
+
+
+class GroupValues:
+    """The newest values of a topic.
+
+    Args:
+        node: that subscribes.
+        topic: name.
+    """
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self._arrivals = Arrivals(node, DynamicInterfaceGroupValues, topic, _QUALITY, Polled())
+        self._values: Values = {}
+
+    def take(self) -> Values:
+        """The newest values by group and name; empty before the first message."""
+        self._arrivals.take()
+        last = self._arrivals.history.newest()
+        if last is not None and (message := self._arrivals.history.to_show(last)) is not None:
+            read = self._arrivals.read(message)
+            self._values = {
+                group: dict(zip(values.interface_names, values.values, strict=False))
+                for group, values in zip(read.interface_groups, read.interface_values, strict=False)
+            }
+        return self._values
+
+    def clear(self) -> None:
+        """Forgets the values."""
+        self._arrivals.history.clear()
+        self._values = {}
+
+
+def cloud_columns(cloud: PointCloud2, names: Sequence[str]) -> Mapping[str, np.ndarray] | None:
+    """Fields of 32-bit numbers of the points of a cloud, shape (n,) each; None if one is missing, or data are."""
+    offsets = {field.name: field.offset for field in cloud.fields if field.datatype == PointField.FLOAT32}
+    count, size = cloud.width * cloud.height, cloud.point_step
+    if not all(name in offsets and offsets[name] + 4 <= size for name in names) or len(cloud.data) < count * size:
+        return None
+    order = ">" if cloud.is_bigendian else "<"
+    layout = np.dtype(
+        {
+            "names": list(names),
+            "formats": [f"{order}f4"] * len(names),
+            "offsets": [offsets[n] for n in names],
+            "itemsize": size,
+        }
+    )
+    points = np.frombuffer(cloud.data, dtype=layout, count=count)
+    finite = np.all([np.isfinite(points[name]) for name in names], axis=0)
+    return {name: points[name][finite] for name in names}

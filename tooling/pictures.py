@@ -1,0 +1,195 @@
+"""Takes pictures of the machines as the viewer's page shows them: `python tooling/pictures.py [NAME ...]`.
+
+Writes docs/images/machine_NAME.jpg. Runs each machine with its program on 127.0.0.1, and a headless Chromium, which has
+to be installed.
+"""
+
+import base64
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from websockets.sync.client import connect
+
+FOLDER = Path(__file__).parent.parent / "docs" / "images"
+QUALITY = 82  # of the JPEG files
+SIZE = (800, 500)
+PATIENCE = 300.0  # for the machine to come to its moment [s of wall time]
+ANSWER = 240.0  # for one answer of the browser [s]
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--remote-debugging-port=0"),
+)
+# The scene without panels and notices.
+SCENE_ONLY = "body * { visibility: hidden } canvas { visibility: visible !important }"
+
+# The largest number of seconds that a field of the panel shows.
+TIME = r"""Math.max(...[...document.querySelectorAll("input")]
+    .map(field => parseFloat((/^([\d.]+) s$/.exec(field.value) || [0, -1])[1])))"""
+
+# The page fades in: ends after some pictures and some seconds.
+SETTLED = """new Promise(done => {
+    const start = performance.now();
+    let count = 0;
+    const tick = () => (count++ > 20 && performance.now() - start > 4000 ? done(0) : requestAnimationFrame(tick));
+    tick();
+})"""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture.
+
+    Attributes:
+        machine, world, program: what runs.
+        time: of the simulation at the picture [s].
+    """
+
+    machine: str
+    world: str = "flat"
+    program: str = ""
+    time: float = 6.0
+
+
+SHOTS = {
+    "demolition_robot": Shot("demolition_robot", program="demolition_robot"),
+    "excavator": Shot("excavator", program="excavator"),
+    "four_bar": Shot("four_bar", "weightless", "four_bar"),
+    "loader_crane": Shot("loader_crane", program="loader_crane", time=3.0),
+    "rigid_pendulum": Shot("rigid_pendulum", "weightless", time=2.0),
+    "rover": Shot("rover", "sand", "rover", 10.0),
+    "servo_fin": Shot("servo_fin", program="servo_fin", time=3.0),
+    "single_wheel_testbed": Shot("single_wheel_testbed", "sand", "single_wheel_testbed", 10.0),
+    "stick_slip": Shot("stick_slip", program="stick_slip", time=3.0),
+    "tracked_testbed": Shot("tracked_testbed", "sand", "tracked_testbed", 8.0),
+    "tracked_vehicle": Shot("tracked_vehicle", "sand", time=2.0),
+}
+
+
+class Browser:
+    """Headless Chromium, driven by its DevTools protocol.
+
+    Args:
+        profile: folder for its files.
+    """
+
+    def __init__(self, profile: str) -> None:
+        program = next((path for path in map(shutil.which, PROGRAMS) if path), None)
+        if program is None:
+            raise SystemExit(f"none of {', '.join(PROGRAMS)} is installed")
+        # The rclpy wheels leave these to their children; they would give Chromium the wrong libraries.
+        foreign = ("LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE")
+        self._process = subprocess.Popen(
+            [program, *FLAGS, "--window-size={},{}".format(*SIZE), f"--user-data-dir={profile}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={name: value for name, value in os.environ.items() if name not in foreign},
+        )
+        lines = self._process.stderr or []
+        address = next(line.split()[-1] for line in lines if line.startswith("DevTools listening"))
+        self._socket, self._calls = connect(address, max_size=None), 0
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def call(self, method: str, session: str | None = None, **parameters: object) -> dict:
+        """Calls a method of the protocol and returns its result."""
+        self._calls += 1
+        request = {"id": self._calls, "method": method, "params": parameters}
+        self._socket.send(json.dumps(request | ({"sessionId": session} if session else {})))
+        while (answer := json.loads(self._socket.recv(timeout=ANSWER))).get("id") != self._calls:
+            pass
+        if "error" in answer:
+            raise SystemExit(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def open(self, address: str) -> None:
+        """Opens a page."""
+        self.call("Page.navigate", self._session, url=address)
+
+    def run(self, script: str) -> object:
+        """Runs a script in the page and returns its value, or that of its promise."""
+        answer = self.call("Runtime.evaluate", self._session, expression=script, returnByValue=True, awaitPromise=True)
+        return answer["result"].get("value")
+
+    def picture(self, file: Path) -> None:
+        """Writes what the page shows to a JPEG file."""
+        answer = self.call("Page.captureScreenshot", self._session, format="jpeg", quality=QUALITY)
+        file.write_bytes(base64.b64decode(answer["data"]))
+
+    def close(self) -> None:
+        """Ends the program."""
+        self._socket.close()
+        self._process.terminate()
+        self._process.wait()
+
+
+@contextmanager
+def node(name: str, **parameters: object) -> Iterator[None]:
+    """A node of grouser as a process, with parameters."""
+    settings = [word for key, value in parameters.items() for word in ("-p", f"{key}:={value}") if value != ""]
+    command = [sys.executable, "-m", f"grouser.nodes.{name}", "--ros-args", "--log-level", "error", *settings]
+    process = subprocess.Popen(command)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def take(shot: Shot, file: Path) -> None:
+    """Runs a machine and takes its picture."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        node("viewer", port=port, world=shot.world, rate=5.0),
+        node("simulator", machine=shot.machine, world=shot.world, program=shot.program),
+    ):
+        end = time.monotonic() + PATIENCE
+        while not listening(port) and time.monotonic() < end:
+            time.sleep(0.2)
+        browser = Browser(profile)
+        browser.open(f"http://127.0.0.1:{port}")
+        while time.monotonic() < end:
+            now = browser.run(TIME)
+            if isinstance(now, int | float) and now >= shot.time:
+                break
+            time.sleep(0.5)
+        browser.run(SETTLED)
+        browser.run(f"document.head.appendChild(document.createElement('style')).textContent = '{SCENE_ONLY}'")
+        browser.picture(file)
+        browser.close()
+
+
+def listening(port: int) -> bool:
+    """Whether a server listens on a port of this computer."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def main() -> None:
+    """Takes the pictures that the command line names, or all."""
+    os.environ["ROS_DOMAIN_ID"] = str(100 + os.getpid() % 100)
+    for name in sys.argv[1:] or SHOTS:
+        if name not in SHOTS:
+            raise SystemExit(f"no picture is called '{name}': {', '.join(SHOTS)}")
+        file = FOLDER / f"machine_{name}.jpg"
+        take(SHOTS[name], file)
+        print(f"{file}: {file.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
