@@ -241,7 +241,7 @@ def test_run_reports_divergence(compiled, launch, tmp_path):
         (["--argument", "size"], "name:=value"),
         (["--duration", "0"], "not a time above 0 s"),
         (["--duration", "nan"], "not a time above 0 s"),
-        (["--nonsense"], "unrecognized arguments"),
+        (["--nonsense"], "--nonsense is not known here"),
     ],
 )
 def test_bad_input_ends_with_status_2(launch, loader_file, arguments, words):
