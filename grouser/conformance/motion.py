@@ -44,6 +44,7 @@ class Trials:
 
     def start(self) -> np.ndarray:
         """Resets; returns the joint positions [rad or m]."""
+        self._subject.settle()  # a sample that is still on its way would pass for the first one after the reset
         before = self._recording.newest
         self._note(self._subject.control.reset())
         if not self._subject.client.until(lambda: self._recording.newest is not before, _AFTER_RESET):
