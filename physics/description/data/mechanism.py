@@ -62,6 +62,25 @@ class ElasticCoordinate:
 
 
 @dataclass(frozen=True)
+class ElasticShape:
+    """How the elastic coordinates q of a link move the frame of a joint on it, in the joint's axes.
+
+    The frame is displaced by sum q_a t_a - 1/2 q^T H q e and turned by the rotation vector sum q_a r_a.
+
+    Attributes:
+        translation: t_a of each coordinate, per unit [m].
+        rotation: r_a of each coordinate, per unit [rad].
+        shortening: H, symmetric, per square of the unit [m]; empty for none.
+        axis: e, unit vector of the elastic axis.
+    """
+
+    translation: tuple[Vector3, ...]
+    rotation: tuple[Vector3, ...]
+    shortening: tuple[tuple[float, ...], ...] = ()
+    axis: Vector3 = (1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class Link:
     """A link.
 
