@@ -13,7 +13,8 @@ from grouser.physics.compliance.search import LoopSearch
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import AXES
 from grouser.physics.description.urdf.placement import initial_poses
-from grouser.physics.model.multibody import TWIST, MultibodyModel, Names
+from grouser.physics.model.multibody import TWIST, MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.integration import integrate_positions
 
 # Number of further starts beside the initial positions, which may be a dead point, and their distance [m, rad].

@@ -10,7 +10,7 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link, Mimic
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import (
     factorise,
