@@ -52,7 +52,7 @@ def build_model(
     model = MultibodyModel(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
-        body_twist=np.array(tree.twist, dtype=float).reshape(-1, 6),
+        body_axis=np.array(tree.axis, dtype=float).reshape(-1, 3),
         body_rotation=np.array(tree.rotation).reshape(-1, 3, 3),
         body_position=np.array(tree.position).reshape(-1, 3),
         body_root=tree.roots(),
@@ -66,6 +66,9 @@ def build_model(
         body_inertia=np.array([inertia.packed() for inertia in tree.inertia]).reshape(-1, 6),
         column_start=column_start,
         column_rate=column_rate,
+        column_shape=np.concatenate([np.zeros((0, 6)), *tree.shape]),
+        shortening_start=np.cumsum([0, *map(len, tree.shortening)]),
+        shortening=np.concatenate([np.zeros(0), *tree.shortening]),
         rate_inertia=tree.rotors(),
         rate_damping=np.array(tree.damping, dtype=float),
         spring_position=np.array([spring[0] for spring in tree.springs], dtype=np.int64),

@@ -10,19 +10,24 @@ and v = (vx, vy, angular) in the body frame; the others are one number. A contin
 coordinate rate of a body's joint is a *column*: the twist that it gives the body. A mimicking joint has its own columns
 and shares the coordinate of the joint that it follows.
 
-A link may carry elastic coordinates. Each joint on such a link is attached through a chain of *twist* bodies, one for
-each coordinate: a displacement by the exponential of coordinate times shape. The chains of one link share its
-coordinates as mimicking joints do, and the masses that they carry make its modal mass matrix. A compliant joint is
-attached through such a chain of its own, with a spring in each direction that it blocks elastically.
+A link may carry elastic coordinates. Each joint on such a link is attached through an *elastic* body, which has a
+column for each of them. The first such body of a link has its coordinates, the others share them as mimicking joints
+do, and the masses that they carry make its modal mass matrix. The frame of an elastic body is displaced in the axes of
+its joint by
+
+    sum q_a t_a - 1/2 q^T H q e,    and turned by the rotation vector    sum q_a r_a,
+
+with the shapes t_a and r_a of its place, and H, the shortening along the elastic axis e of a link that bends.
+
+A compliant joint is attached through a chain of *twist* bodies, one with a spring for each direction that it blocks
+elastically: a displacement by the exponential of coordinate times shape.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST, SPHERICAL = range(6)
-# Numbers in q of each kind of body.
-POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, TWIST: 1, SPHERICAL: 4}
+REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST, SPHERICAL, ELASTIC = range(7)
 
 
 class MultibodyModel(NamedTuple):
@@ -30,8 +35,8 @@ class MultibodyModel(NamedTuple):
 
     Attributes:
         body_parent: parent body, -1 for the world, shape (bodies,).
-        body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST or SPHERICAL.
-        body_twist: of a TWIST body, per unit of its coordinate, linear then angular in the joint's axes, (bodies, 6).
+        body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST, SPHERICAL or ELASTIC.
+        body_axis: elastic axis e of an ELASTIC body in the joint's axes, (bodies, 3).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_root: first body of its tree.
         body_q: first index of the joint's position in q.
@@ -43,6 +48,10 @@ class MultibodyModel(NamedTuple):
         body_inertia: xx xy xz yy yz zz about the centre of mass in body axes [kg m2], (bodies, 6).
         column_start: columns of body i are column_start[i] to column_start[i + 1].
         column_rate: index in v of the column's coordinate rate.
+        column_shape: of a TWIST or ELASTIC body, per unit of the coordinate: t, then r, in the joint's axes,
+            (columns, 6).
+        shortening_start, shortening: H of body i is shortening[shortening_start[i]:shortening_start[i + 1]], row by
+            row [m]; none if it has no entries.
         rate_inertia: of rotors geared to each coordinate, reduced to it [kg m2 or kg], (coordinates,).
         rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
@@ -62,7 +71,7 @@ class MultibodyModel(NamedTuple):
 
     body_parent: np.ndarray
     body_kind: np.ndarray
-    body_twist: np.ndarray
+    body_axis: np.ndarray
     body_rotation: np.ndarray
     body_position: np.ndarray
     body_root: np.ndarray
@@ -76,6 +85,9 @@ class MultibodyModel(NamedTuple):
     body_inertia: np.ndarray
     column_start: np.ndarray
     column_rate: np.ndarray
+    column_shape: np.ndarray
+    shortening_start: np.ndarray
+    shortening: np.ndarray
     rate_inertia: np.ndarray
     rate_damping: np.ndarray
     spring_position: np.ndarray
@@ -98,3 +110,9 @@ def with_initial_positions(model: MultibodyModel, q: np.ndarray) -> MultibodyMod
     q = np.array(q)
     q.flags.writeable = False
     return model._replace(q_initial=q)
+
+
+def position_count(model: MultibodyModel, body: int) -> int:
+    """Numbers in q of a body's joint."""
+    turns_freely = int(model.body_kind[body]) in (FREE, SPHERICAL)
+    return int(model.column_start[body + 1] - model.column_start[body]) + turns_freely

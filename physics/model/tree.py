@@ -17,15 +17,7 @@ from grouser.physics.description.data.pose import AXES, Pose
 from grouser.physics.description.urdf.placement import initial_poses, initial_positions
 from grouser.physics.model.blocks import moving_rates
 from grouser.physics.model.lumped_inertia import LumpedInertia
-from grouser.physics.model.multibody import (
-    FREE,
-    PLANAR,
-    POSITIONS,
-    PRISMATIC,
-    REVOLUTE,
-    SPHERICAL,
-    TWIST,
-)
+from grouser.physics.model.multibody import ELASTIC, FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST
 from grouser.physics.model.names import FrameOfJoint, JointCoordinate, Names
 
 _KIND = {
@@ -36,7 +28,9 @@ _KIND = {
     "floating": FREE,
     "spherical": SPHERICAL,
 }
-_RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, TWIST: 1, SPHERICAL: 3}
+# Numbers in q and in v of joints that are not elastic.
+_POSITIONS = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 7, SPHERICAL: 4}
+_RATES = {REVOLUTE: 1, PRISMATIC: 1, PLANAR: 3, FREE: 6, SPHERICAL: 3}
 # Most entries of the mass matrix: coordinates times those of the widest block. Two of this size take 1 GiB.
 _MOST_ENTRIES = 2**26
 # Number of joints whose rotations are kept, for other machines that have the same.
@@ -69,11 +63,13 @@ class Tree:
     def __init__(self, machine: Machine, spawn: Pose):
         self.machine = machine
         self.spawn = spawn
-        self.parent, self.kind, self.twist, self.rotation, self.position = [], [], [], [], []
+        self.parent, self.kind, self.rotation, self.position = [], [], [], []
+        self.shape = []  # of each body, the shapes of its columns, (columns, 6)
+        self.shortening, self.axis = [], []
         self.q_start, self.v_start, self.mimics, self.multiplier, self.offset = [], [], [], [], []
         self.inertia, self.body_joint, self.damping, self.q_initial, self.rate_joint = [], [], [], [], []
         self.springs = []  # (index in q, index in v, stiffness)
-        self.elastic = {}  # (link, number of its elastic coordinate) -> (index in q, index in v)
+        self.elastic = {}  # elastic link -> first index of its coordinates in q, in v
         self.compliant = {compliance.joint: compliance for compliance in machine.compliant_joints}
         self.measured = {sensor.joint for sensor in machine.force_torque_sensors}
         self.locked = []  # bodies beyond measured fixed joints
@@ -129,7 +125,7 @@ class Tree:
         at = position + rotation @ np.array(joint.pose.position)
         frame = rotation @ _rotation_of(joint.pose.quaternion)
         if self.links[joint.parent].elastic:
-            parent = self._add_twists(joint, parent, frame, at)
+            parent = self._add_elastic_body(joint, parent, frame, at)
             frame, at = np.eye(3), np.zeros(3)
         turn = _IDENTITY if joint.type in ("fixed", "floating", "spherical") else _axis_frame(joint.axis)
         axes = frame @ turn
@@ -147,26 +143,28 @@ class Tree:
         self.frames[joint.name] = FrameOfJoint(len(self.parent) - 1, *stand)
         self._place(joint.child, len(self.parent) - 1, turn.T, np.zeros(3))
 
-    def _add_twists(self, joint: Joint, parent, rotation, position):
-        """Chain of bodies that carries a joint's frame along with the deformation of its parent link; its last body."""
-        coordinates = self.links[joint.parent].elastic
-        if len(joint.elastic_shape) != len(coordinates):
+    def _add_elastic_body(self, joint: Joint, parent, rotation, position):
+        """A body that carries a joint's frame along with the deformation of its parent link."""
+        coordinates, shape = self.links[joint.parent].elastic, joint.elastic_shape
+        if shape is None or len(shape.translation) != len(coordinates) or len(shape.rotation) != len(coordinates):
             raise MachineError(
-                f"has {len(joint.elastic_shape)} elastic shapes on a link with {len(coordinates)} elastic coordinates",
+                f"has {0 if shape is None else len(shape.translation)} elastic shapes on a link with "
+                f"{len(coordinates)} elastic coordinates",
                 file=self.machine.file,
                 element=f'<joint name="{joint.name}">',
             )
-        for number, (coordinate, shape) in enumerate(zip(coordinates, joint.elastic_shape, strict=True)):
-            place = self.elastic.get((joint.parent, number))
-            self._append(joint.name, TWIST, shape, parent, rotation, position, mimics=place is not None)
-            if place is None:
-                self.elastic[joint.parent, number] = (self.q_start[-1], self.v_start[-1])
-                self.springs.append((self.q_start[-1], self.v_start[-1], coordinate.stiffness))
+        place = self.elastic.get(joint.parent)
+        shapes = np.hstack([shape.translation, shape.rotation])
+        self._append(joint.name, ELASTIC, shapes, parent, rotation, position, mimics=place is not None)
+        self.shortening[-1], self.axis[-1] = np.array(shape.shortening, dtype=float).ravel(), shape.axis
+        if place is None:
+            self.elastic[joint.parent] = self.q_start[-1], self.v_start[-1]
+            for coordinate in coordinates:
+                self.springs.append((len(self.q_initial), self.rate_count, coordinate.stiffness))
                 self._add_coordinate([0.0], coordinate.damping, f"{joint.parent}.{coordinate.name}")
-            else:
-                self.q_start[-1], self.v_start[-1] = place
-            parent, rotation, position = len(self.parent) - 1, np.eye(3), np.zeros(3)
-        return parent
+        else:
+            self.q_start[-1], self.v_start[-1] = place
+        return len(self.parent) - 1
 
     def _add_compliance(self, joint: Joint, parent, rotation, position):
         """Chain of bodies, one for each elastic direction of a compliant joint; returns the pose at its end."""
@@ -175,7 +173,7 @@ class Tree:
         places = self.compliance[joint.name] = {}
         for direction in range(6):
             if stiffness[direction] > 0.0:
-                self._append(joint.name, TWIST, np.eye(6)[direction], parent, rotation, position, mimics=False)
+                self._append(joint.name, TWIST, np.eye(6)[[direction]], parent, rotation, position, mimics=False)
                 places[direction] = (self.q_start[-1], self.v_start[-1])
                 self.springs.append((*places[direction], stiffness[direction]))
                 self._add_coordinate([0.0], damping[direction], joint.name)
@@ -195,7 +193,7 @@ class Tree:
                 element=self.machine.joint_label(joint.name),
                 remedy="put it in a joint of a part that moves",
             )
-        self._append(joint.name, TWIST, [0.0] * 6, parent, rotation, position, mimics=True)
+        self._append(joint.name, TWIST, np.zeros((1, 6)), parent, rotation, position, mimics=True)
         self.locked.append(len(self.parent) - 1)
         return self.locked[-1], np.eye(3), np.zeros(3)
 
@@ -209,12 +207,13 @@ class Tree:
     def _add_body(self, joint: Joint, parent, rotation, position):
         kind = _KIND[joint.type]
         self.joint_body[joint.name] = len(self.parent)
-        self._append(joint.name, kind, [0.0] * 6, parent, rotation, position, mimics=joint.mimic is not None)
+        shapes = np.zeros((_RATES[kind], 6))
+        self._append(joint.name, kind, shapes, parent, rotation, position, mimics=joint.mimic is not None)
         if joint.mimic is None:
-            start = [0.0] * POSITIONS[kind]
+            start = [0.0] * _POSITIONS[kind]
             if kind in (FREE, SPHERICAL):
                 pose = self.placed.get(joint.name, Pose())
-                start = [*pose.position, *pose.quaternion][-POSITIONS[kind] :]
+                start = [*pose.position, *pose.quaternion][-_POSITIONS[kind] :]
             else:
                 start[-1] = self.initial.get(joint.name, 0.0)
             self._add_coordinate(start, self._viscous(joint), joint.name, _RATES[kind])
@@ -223,11 +222,13 @@ class Tree:
         """Viscous coefficient of a joint."""
         return joint.damping + sum(law.viscous for law in self.machine.frictions if law.joint == joint.name)
 
-    def _append(self, name, kind, twist, parent, rotation, position, mimics):
+    def _append(self, name, kind, shapes, parent, rotation, position, mimics):
         """Adds a body; its coordinate is the next new one unless it is set otherwise."""
         self.parent.append(parent)
         self.kind.append(kind)
-        self.twist.append(twist)
+        self.shape.append(shapes)
+        self.shortening.append(np.zeros(0))
+        self.axis.append(np.zeros(3))
         self.rotation.append(rotation)
         self.position.append(position)
         self.mimics.append(mimics)
@@ -324,7 +325,7 @@ class Tree:
 
     def columns(self):
         """First column of each body, and the coordinate rate of each column."""
-        counts = [_RATES[kind] for kind in self.kind]
+        counts = [len(shapes) for shapes in self.shape]
         start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
         rate = [first + k for first, count in zip(self.v_start, counts, strict=True) for k in range(count)]
         return start, np.array(rate, dtype=np.int64)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from elastic_shapes import random_shape
 from uncompiled import uncompiled
 
 import grouser
@@ -36,11 +37,11 @@ def elastic_machine():
     elastic["slide"] = (ElasticCoordinate("bending", 1.0), ElasticCoordinate("torsion", 2.0))
     elastic["base"] = (ElasticCoordinate("sagging", 3.0),)
     random = np.random.default_rng(8)
-    shapes = {joint.name: random.normal(size=(len(elastic.get(joint.parent, ())), 6)) for joint in machine.joints}
+    shapes = {joint.name: random_shape(random, len(elastic.get(joint.parent, ()))) for joint in machine.joints}
     return replace(
         machine,
         links=tuple(replace(link, elastic=elastic.get(link.name, ())) for link in machine.links),
-        joints=tuple(replace(joint, elastic_shape=tuple(map(tuple, shapes[joint.name]))) for joint in machine.joints),
+        joints=tuple(replace(joint, elastic_shape=shapes[joint.name]) for joint in machine.joints),
     )
 
 
