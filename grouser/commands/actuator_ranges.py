@@ -39,7 +39,7 @@ from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import content
 from grouser.physics.hydraulics.prediction import make_prediction
 from grouser.physics.hydraulics.trials import SLIDING, STUCK, make_network_workspace
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 
 # Step of the circuit, window over which a steady state is constant, and the longest time until it [s].
 _STEP, _WINDOW, _LONGEST = 5e-3, 0.2, 20.0

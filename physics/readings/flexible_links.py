@@ -9,7 +9,7 @@ from grouser.physics.compliance.rigid_elements import element_names, far_end, sp
 from grouser.physics.description.data.compliance import FlexibleLink
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.readings.measurements import FlexibleLinkState
 
 

@@ -32,8 +32,10 @@ from grouser.physics.integrators.context import INTEGRATORS, Settings, State, Sy
 from grouser.physics.integrators.smooth import check_smooth
 from grouser.physics.joints.laws import make_joint_laws
 from grouser.physics.joints.room import System as Joints
+from grouser.physics.model.build import build_model
 from grouser.physics.model.command import Command, make_command
-from grouser.physics.model.multibody import Names, build_model, with_initial_positions
+from grouser.physics.model.multibody import with_initial_positions
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import update_kinematics

@@ -14,7 +14,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.sensors import Sensor
 from grouser.physics.description.elements.hydraulics.circuit import PORTS
 from grouser.physics.hydraulics.faults import OIL, Fault
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 
 # Types of sensors, each with a field of `Elements`.
 SENSORS = ("imu", "lidar", "lidar_3d", "depth_camera", "gnss_receiver", "force_torque_sensor")

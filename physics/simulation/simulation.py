@@ -15,7 +15,8 @@ from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.published_valve import CAVITY
 from grouser.physics.integrators.context import State, System
 from grouser.physics.model.command import Command
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.readings.energy_balance import balance_energy
 from grouser.physics.readings.hydraulic_balance import balance_hydraulics
 from grouser.physics.readings.measurements import (

@@ -11,7 +11,7 @@ from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.joint_frames import reaction_frames, turn_from_z
 from grouser.runtime.sampling import joint_axes

@@ -129,8 +129,7 @@ class Joint:
         axis: unit vector in the joint's frame; normal of the plane for a planar joint.
         damping: viscous coefficient [N m s/rad or N s/m].
         friction: dry friction of URDF's `<dynamics>` [N m or N].
-        elastic_shape: of an elastic parent link: twist of the joint's frame per unit of each of the link's elastic
-            coordinates, linear [m] then angular [rad], in the joint's axes.
+        elastic_shape: of an elastic parent link: how its elastic coordinates move the joint's frame.
     """
 
     name: str
@@ -144,7 +143,7 @@ class Joint:
     friction: float = 0.0
     mimic: Mimic | None = None
     line: int = 0
-    elastic_shape: tuple[tuple[float, float, float, float, float, float], ...] = ()
+    elastic_shape: ElasticShape | None = None
 
 
 @dataclass(frozen=True)
