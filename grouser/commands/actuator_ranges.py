@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.rigid_elements import split_flexible_links
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.description.data.hydraulics import HydraulicCylinder, HydraulicMotor
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose

@@ -11,7 +11,7 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import leaves
 from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.loops import make_loops
-from grouser.physics.compliance.rigid_elements import split_flexible_links
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.compliance.springs import make_joint_springs
 from grouser.physics.contact.collide import exclude_overlaps, make_collision, shape_name
 from grouser.physics.contact.shapes import warn_still_surfaces
@@ -151,7 +151,7 @@ def set_up(
         membership=membership_of(machine, elements),
         system=system,
         fingerprint=_fingerprint(system),
-        beams=tuple(make_beam(flexible, divided, names) for flexible in machine.flexible_links),
+        beams=tuple(make_beam(flexible, divided, model, names) for flexible in machine.flexible_links),
         warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating),
     )
 

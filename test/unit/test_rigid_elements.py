@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import eigh
 
 from grouser.physics.base.errors import MachineError
-from grouser.physics.compliance.rigid_elements import split_flexible_links
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.contact.pairs import CollisionRules
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, JointFrame, LoopJoint
 from grouser.physics.description.data.contact import DisabledCollision
