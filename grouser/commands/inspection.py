@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -321,8 +321,7 @@ def _loop_facts(loop: LoopJoint) -> dict[str, Any]:
 
 def _plain(record: Any) -> dict[str, Any]:
     """The fields of a dataclass in the types of JSON."""
-    values = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
 
 
 def _tree_lines(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
@@ -420,7 +419,7 @@ def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
         beams = [
             (
                 link["link"],
-                f"{link['size']} {link['method'].replace('_', ' ')}",
+                f"{link['size']} {link['discretisation'].replace('_', ' ')}",
                 f"{link['length']:g}",
                 f"{link['bending_stiffness_y']:g} / {link['bending_stiffness_z']:g}",
                 f"{link['torsional_stiffness']:g}",
