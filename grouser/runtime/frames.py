@@ -13,6 +13,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
 from grouser.physics.simulation.building import divided_machine, ground_height
+from grouser.runtime.drawn_links import drawn_links
 from grouser.runtime.joint_frames import reaction_frames
 
 FramePair = tuple[str, str]
@@ -44,7 +45,8 @@ class FrameTree:
         reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
         still: (parent, child) of reaction frames that are fixed to their parent link, then of sensors.
         still_poses: their poses, shape (number of such frames, 7).
-        carried: (parent, child) of reaction frames that move relative to their parent link.
+        carried: (parent, child) of reaction frames that move relative to their parent link, then of the pieces of
+            flexible links that are drawn.
 
     Raises:
         MachineError: a flexible link cannot be divided.
@@ -66,16 +68,18 @@ class FrameTree:
         frames = reaction_frames(machine, taken)
         self.reactions = {frame.joint: frame.name for frame in frames}
         # Division adds its own compliant joints behind these.
-        carriers = reaction_frames(divided, taken)[: len(frames)]
-        still = [frame for frame, carrier in zip(frames, carriers, strict=True) if carrier.parent == frame.parent]
+        bearers = reaction_frames(divided, taken)[: len(frames)]
+        still = [frame for frame, carrier in zip(frames, bearers, strict=True) if carrier.parent == frame.parent]
         self.still: list[FramePair] = [(frame.parent, frame.name) for frame in still]
         self.still += [pair for pair, _ in mounted]
         self.still_poses = _as_array([*(frame.pose for frame in still), *(pose for _, pose in mounted)])
-        carried = [pair for pair in zip(frames, carriers, strict=True) if pair[1].parent != pair[0].parent]
-        self.carried: list[FramePair] = [(frame.parent, frame.name) for frame, _ in carried]
-        self._bending = np.array([index[frame.parent] for frame, _ in carried], dtype=np.intp)
-        self._carriers = np.array([index[carrier.parent] for _, carrier in carried], dtype=np.intp)
-        self._on_carriers = _as_array([carrier.pose for _, carrier in carried])
+        carried = [pair for pair in zip(frames, bearers, strict=True) if pair[1].parent != pair[0].parent]
+        pieces = [(owner, link.name) for link, owner in drawn_links(machine) if link.name != owner]
+        self.carried: list[FramePair] = [*((frame.parent, frame.name) for frame, _ in carried), *pieces]
+        self._bending = np.array([index[parent] for parent, _ in self.carried], dtype=np.intp)
+        carriers = [*(carrier.parent for _, carrier in carried), *(piece for _, piece in pieces)]
+        self._carriers = np.array([index[carrier] for carrier in carriers], dtype=np.intp)
+        self._on_carriers = _as_array([*(carrier.pose for _, carrier in carried), *(Pose() for _ in pieces)])
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
         free = [number for number, joint in enumerate(moving) if joint.type in ("floating", "spherical")]
         self.floating = np.array(free, dtype=np.intp)

@@ -283,6 +283,13 @@ STREAMS = {
         ),
         Stream("robot_description", "std_msgs/msg/String", "the expanded URDF, once", LATCHED),
         Stream(
+            "display_description",
+            "std_msgs/msg/String",
+            "a URDF for RViz with the flexible links in pieces, which bend; once",
+            LATCHED,
+            given=_FLEXIBLE,
+        ),
+        Stream(
             "contact_wrenches/<link>",
             "geometry_msgs/msg/WrenchStamped",
             "resultant on the link at its origin, in its frame",

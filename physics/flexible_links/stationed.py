@@ -84,7 +84,8 @@ class _Division:
             for cylinder in machine.cylinders
         )
         loops = tuple(
-            replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child)) for loop in machine.loop_joints
+            replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
+            for loop in machine.loop_joints
         )
         sensors = {
             field: tuple(self._moved(sensor) for sensor in getattr(machine, field))

@@ -148,7 +148,7 @@ def test_vibrations_of_a_flexible_link_are_listed_under_its_name(tmp_path):
         '<robot name="r"><link name="world"/><link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>'
         '<inertia ixx="0.001" iyy="0.0834" izz="0.0834"/></inertial></link>'
         '<joint name="foot" type="fixed"><parent link="world"/><child link="rod"/></joint>'
-        '<grouser><flexible_link link="rod" method="rigid_elements" size="20" length="1" modulus="70e9"'
+        '<grouser><flexible_link link="rod" discretisation="rigid_elements" size="20" length="1" modulus="70e9"'
         ' shear_modulus="26e9" diameter="0.02"/></grouser></robot>'
     )
     machine = grouser.load_machine(path)
