@@ -1,4 +1,4 @@
-"""The links of a machine as they are drawn: flexible links in pieces, which bend; and a URDF with these for displays."""
+"""The links of a machine as they are drawn: flexible ones in pieces, which bend; and a URDF with these for displays."""
 
 from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree as ET
@@ -42,8 +42,8 @@ def display_description(machine: Machine) -> str:
             continue
         element = written[owner]
         if link.name == owner:
-            for visual in element.findall("visual"):
-                element.remove(visual)
+            for straight in element.findall("visual"):
+                element.remove(straight)
         else:
             element = ET.SubElement(robot, "link", name=link.name)
             joint = ET.SubElement(robot, "joint", name=link.name, type="floating")
