@@ -28,11 +28,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.description.data.hydraulics import HydraulicCylinder, HydraulicMotor
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks, feeding_valve
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry, piston_area, rod_side_area
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part

@@ -24,9 +24,8 @@ class FrameTree:
     The tree of a floating base is odometry frame, footprint on the ground, root link. The tree of a fixed base begins
     at the root link.
 
-    Loop joints and compliant joints have frames for their reactions: see `joint_frames`. On a flexible link such a
-    frame moves with the element that carries it. Every sensor has a frame with its name, and a depth camera one for its
-    images.
+    Loop joints and compliant joints have frames for their reactions: see `joint_frames`. Every sensor has a frame with
+    its name, and a depth camera one for its images. On a flexible link such a frame moves with what carries it.
 
     Args:
         machine: the machine.
@@ -42,9 +41,9 @@ class FrameTree:
         fixed: (parent, child) of every fixed joint between rigid links.
         fixed_poses: their poses, shape (number of such joints, 7).
         reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
-        still: (parent, child) of reaction frames that are fixed to their parent link, then of sensors.
+        still: (parent, child) of reaction frames, then of sensors, that are fixed to their parent link.
         still_poses: their poses, shape (number of such frames, 7).
-        carried: (parent, child) of reaction frames that move relative to their parent link.
+        carried: (parent, child) of reaction frames and sensors that move relative to their parent link.
 
     Raises:
         MachineError: a flexible link cannot be divided.
@@ -67,15 +66,16 @@ class FrameTree:
         self.reactions = {frame.joint: frame.name for frame in frames}
         # Division adds its own compliant joints behind these.
         carriers = reaction_frames(divided, taken)[: len(frames)]
-        still = [frame for frame, carrier in zip(frames, carriers, strict=True) if carrier.parent == frame.parent]
-        self.still: list[FramePair] = [(frame.parent, frame.name) for frame in still]
-        self.still += [pair for pair, _ in mounted]
-        self.still_poses = _as_array([*(frame.pose for frame in still), *(pose for _, pose in mounted)])
-        carried = [pair for pair in zip(frames, carriers, strict=True) if pair[1].parent != pair[0].parent]
-        self.carried: list[FramePair] = [(frame.parent, frame.name) for frame, _ in carried]
-        self._bending = np.array([index[frame.parent] for frame, _ in carried], dtype=np.intp)
-        self._carriers = np.array([index[carrier.parent] for _, carrier in carried], dtype=np.intp)
-        self._on_carriers = _as_array([carrier.pose for _, carrier in carried])
+        placed = [((frame.parent, frame.name), frame.pose) for frame in frames] + mounted
+        on_divided = [((frame.parent, frame.name), frame.pose) for frame in carriers] + _sensor_frames(divided)
+        still = [frame for frame, carrier in zip(placed, on_divided, strict=True) if carrier[0] == frame[0]]
+        self.still: list[FramePair] = [pair for pair, _ in still]
+        self.still_poses = _as_array([pose for _, pose in still])
+        moved = [pair for pair in zip(placed, on_divided, strict=True) if pair[1][0] != pair[0][0]]
+        self.carried: list[FramePair] = [pair for (pair, _), _ in moved]
+        self._bending = np.array([index[pair[0]] for (pair, _), _ in moved], dtype=np.intp)
+        self._carriers = np.array([index[pair[0]] for _, (pair, _) in moved], dtype=np.intp)
+        self._on_carriers = _as_array([pose for _, (_, pose) in moved])
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
         free = [number for number, joint in enumerate(moving) if joint.type in ("floating", "spherical")]
         self.floating = np.array(free, dtype=np.intp)

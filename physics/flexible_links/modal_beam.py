@@ -150,7 +150,7 @@ class ModalBeam:
         else:
             inertia = _weighted(polar * weight, value)
             stiffness = _weighted(flexible.shear_modulus * torsion * weight, slope)
-        triangle = np.linalg.qr(inertia, mode="r")
+        _, triangle = np.linalg.qr(inertia)
         _, frequency, turn = np.linalg.svd(np.linalg.solve(triangle.T, stiffness.T).T, full_matrices=False)
         coefficients = np.linalg.solve(triangle, turn[::-1].T)
         tip = functions.values(np.array([flexible.length])) @ coefficients

@@ -17,8 +17,11 @@ from grouser.physics.description.data.mechanism import Inertial, InitialPosition
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.flexible_links.names import held_apart, link_error, refuse_repeated
+from grouser.physics.flexible_links.quadrature import gauss_rule
 
 _TURNS = "zyx"
+# Points of quadrature of the compliance of a segment, in each of its linear pieces.
+_POINTS = 12
 _NO_STIFFNESS = (0.0, 0.0, 0.0)
 # Tolerance of a negative density due to rounding, as a share of the mean density.
 _DENSITY_ROUND_OFF = 1e-9
@@ -105,7 +108,7 @@ class _Division:
             for turn, joint in zip(_TURNS, self._turns(k), strict=True):
                 joints.append(joint)
                 links.append(Link(joint.child, inertial if turn == "x" else None))
-                compliances.append(self._spring(joint.name, turn))
+                compliances.append(self._spring(k, joint.name, turn))
                 straight.append(InitialPosition(joint.name, 0.0))
         result = replace(
             machine,
@@ -136,17 +139,31 @@ class _Division:
             yield Joint(name, "continuous", before, after, at, _vector(self.axes[:, "xyz".index(turn)]))
             before, at = after, Pose()
 
-    def _spring(self, joint: str, turn: str) -> CompliantJoint:
+    def _spring(self, k: int, joint: str, turn: str) -> CompliantJoint:
+        """A spring between element k - 1 and element k, with the compliance of its segment."""
         flexible = self.flexible
         modulus = {
             "x": flexible.torsional_stiffness,
             "y": flexible.bending_stiffness_y,
             "z": flexible.bending_stiffness_z,
         }[turn]
-        stiffness = modulus / self.segment
+        stiffness = modulus * self._sections(k, turn) / self.segment
         none = _NO_STIFFNESS
         return CompliantJoint(
             *(joint, none, none, none, none), axial_stiffness=stiffness, axial_damping=flexible.damping_time * stiffness
+        )
+
+    def _sections(self, k: int, turn: str) -> float:
+        """Mean of a segment's second moment, for springs in series, over that at the start of the axis."""
+        flexible = self.flexible
+        if len(flexible.sections) < 2:
+            return 1.0
+        begin, end = (k - 1) * self.segment, min(k * self.segment, flexible.length)
+        pieces = flexible.smooth_pieces
+        x, weight = gauss_rule(np.array([begin, *pieces[(pieces > begin) & (pieces < end)], end]), _POINTS)
+        column, first = {"y": (1, "second_moment_y"), "z": (2, "second_moment_z"), "x": (3, "torsion_constant")}[turn]
+        return self.segment / float(
+            weight @ (getattr(flexible.sections[0], first) / flexible.sections_at(x)[:, column])
         )
 
     def _place(self, link: str, xyz: Vector3) -> tuple[str, Vector3]:
@@ -172,7 +189,8 @@ class _Division:
         whole = next(link.inertial for link in self.machine.links if link.name == self.flexible.link)
         if whole is None or whole.mass <= 0.0:
             raise link_error(
-                *(self.machine, self.flexible),"has no mass to divide", "give it an <inertial> or a <density>")
+                *(self.machine, self.flexible), "has no mass to divide", "give it an <inertial> or a <density>"
+            )
         along, half = self.axes[:, 0], 0.5 * self.flexible.length
         centre, moments = np.array(whole.pose.position), _second_moments(whole)
         middle = along @ (centre - self.start) - half

@@ -1,6 +1,7 @@
 """Deflection of flexible links: motion of their far ends, and their strain energy."""
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,9 @@ from grouser.physics.flexible_links.stationed import modal_beam
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.model.names import Names
 from grouser.physics.readings.measurements import FlexibleLinkState
+
+# Share of the length that the end of a flexible link with modes may be bent.
+LARGEST_DEFLECTION = 1.0 / 3.0
 
 
 class Chain(NamedTuple):
@@ -76,6 +80,28 @@ def make_beam(flexible: FlexibleLink, divided: Machine, model: MultibodyModel, n
         np.array([names.joints[spring].q for spring in springs], dtype=np.int64),
         np.array([stiffness[spring] for spring in springs], dtype=float),
     )
+
+
+def bent_too_far(machine: Machine, beams: Sequence[Beam], q: np.ndarray, warned: set[str]) -> Iterator[str]:
+    """A warning for each flexible link that has left the range of its equations since it was last looked at.
+
+    Args:
+        machine: as described.
+        beams: its flexible links.
+        q: positions of all joints.
+        warned: links that have been told of; changed.
+    """
+    for flexible, beam in zip(machine.flexible_links, beams, strict=True):
+        if isinstance(beam, Chain) or flexible.link in warned:
+            continue
+        deflection = math.hypot(*(beam.deflection @ q[beam.position_index]))
+        if deflection > LARGEST_DEFLECTION * flexible.length:
+            warned.add(flexible.link)
+            yield (
+                f'the flexible link "{flexible.link}" is bent by {deflection:.3g} m at its end, more than a third of '
+                f"its length of {flexible.length:.3g} m: its equations hold for small bending (of second order); "
+                "rigid_elements have no such limit"
+            )
 
 
 def flexible_link_state(beam: Beam, rotation: np.ndarray, position: np.ndarray, q: np.ndarray) -> FlexibleLinkState:

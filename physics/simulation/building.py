@@ -11,7 +11,6 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import leaves
 from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.loops import make_loops
-from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.compliance.springs import make_joint_springs
 from grouser.physics.contact.collide import exclude_overlaps, make_collision, shape_name
 from grouser.physics.contact.shapes import warn_still_surfaces
@@ -22,6 +21,7 @@ from grouser.physics.description.data.machine import Machine, require_machine
 from grouser.physics.description.data.world import Ground, World, require_world
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.servo import make_drives
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.elements import beyond_published_schemes, make_network
 from grouser.physics.hydraulics.faults import Fault, leaks, machine_faults
