@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -322,7 +322,8 @@ def _loop_facts(loop: LoopJoint) -> dict[str, Any]:
 
 def _plain(record: Any) -> dict[str, Any]:
     """The fields of a dataclass in the types of JSON."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(record).items()}
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _tree_lines(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class Axis(NamedTuple):
     def spans(self, low: float, high: float) -> Iterator[tuple[int, float, float]]:
         """Pieces of an interval: number and ends."""
         ends = np.array([low, *self.cuts[(self.cuts > low) & (self.cuts < high)], high])
-        for begin, end in zip(ends[:-1], ends[1:], strict=True):
+        for begin, end in pairwise(ends):
             if end - begin > _SLIVER * (high - low):
                 yield int(np.searchsorted(self.cuts, 0.5 * (begin + end))), float(begin), float(end)
 
@@ -62,14 +63,14 @@ def cut_shape(geometry: Geometry, pose: Pose, axis: Axis) -> list[Piece]:
             (number, place, replace(geometry, length=length))
             for number, place, length in _straight(pose, centre, geometry.length, axis)
         ]
-    points = geometry.points if isinstance(geometry, PointSet) else getattr(geometry, "hull", np.zeros((0, 3)))
-    if len(points) == 0:
-        return [(int(np.searchsorted(axis.cuts, axis.along(centre[None])[0])), pose, geometry)]
-    places = axis.along(centre + points @ turn.T)
     if isinstance(geometry, PointSet):
-        numbers = np.searchsorted(axis.cuts, places)
-        return [(int(k), pose, replace(geometry, points=_fixed(points[numbers == k]))) for k in np.unique(numbers)]
-    return list(_hull_pieces(geometry, pose, points, places, axis))
+        numbers = np.searchsorted(axis.cuts, axis.along(centre + geometry.points @ turn.T))
+        return [
+            (int(k), pose, replace(geometry, points=_fixed(geometry.points[numbers == k]))) for k in np.unique(numbers)
+        ]
+    if isinstance(geometry, Mesh) and len(geometry.hull):
+        return list(_hull_pieces(geometry, pose, axis.along(centre + geometry.hull @ turn.T), axis))
+    return [(int(np.searchsorted(axis.cuts, axis.along(centre[None])[0])), pose, geometry)]
 
 
 def _straight(pose: Pose, centre: np.ndarray, length: float, axis: Axis) -> Iterator[tuple[int, Pose, float]]:
@@ -80,7 +81,9 @@ def _straight(pose: Pose, centre: np.ndarray, length: float, axis: Axis) -> Iter
         yield number, replace(pose, position=(x, y, z)), end - begin
 
 
-def _hull_pieces(mesh: Mesh, pose: Pose, points: np.ndarray, places: np.ndarray, axis: Axis) -> Iterator[Piece]:
+def _hull_pieces(mesh: Mesh, pose: Pose, places: np.ndarray, axis: Axis) -> Iterator[Piece]:
+    """Pieces of a hull, whose vertices are at these places along the axis."""
+    points = mesh.hull
     for number, begin, end in axis.spans(float(places.min()), float(places.max())):
         inside = points[(places >= begin) & (places <= end)]
         cut = np.concatenate([inside, *(_crossings(points, places, level) for level in (begin, end))])

@@ -1,4 +1,4 @@
-"""Finite elements of equal length: cubic Hermite functions for bending, linear ones for axial displacement and twist."""
+"""Finite elements of equal length: cubic Hermite functions for bending, linear ones for axial motion and twist."""
 
 import numpy as np
 

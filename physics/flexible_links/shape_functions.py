@@ -1,5 +1,6 @@
 """What a discretisation of a beam gives: functions of the place along it, from which its deflections are composed."""
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -42,5 +43,5 @@ class Discretisation(NamedTuple):
         along: makes the functions of axial displacement, or of twist, from their number and the length [m].
     """
 
-    transverse: type[ShapeFunctions]
-    along: type[ShapeFunctions]
+    transverse: Callable[[int, float], ShapeFunctions]
+    along: Callable[[int, float], ShapeFunctions]

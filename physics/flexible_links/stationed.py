@@ -49,11 +49,11 @@ def stations_of(flexible: FlexibleLink) -> Stations:
 def divide(machine: Machine, flexible: FlexibleLink) -> Machine:
     """Makes a flexible link an elastic one, whose mass and attachments are on stations fixed to it.
 
-    The link keeps its frame, and the joint that carries it. Stations are the links `<link>.k`, k from 1, on fixed joints
-    of the same names, first those with mass along the axis, then massless ones where joints, loop joints, cylinders and
-    sensors are attached: at their projection on the elastic axis. Station frames are parallel to the link's frame while
-    the link is straight. What is at or before the start of the axis stays on the link. Visuals and collision shapes are
-    cut across the axis into a piece for each station with mass.
+    The link keeps its frame, and the joint that carries it. Stations are the links `<link>.k`, k from 1, on fixed
+    joints of the same names, first those with mass along the axis, then massless ones where joints, loop joints,
+    cylinders and sensors are attached: at their projection on the elastic axis. Station frames are parallel to the
+    link's frame while the link is straight. What is at or before the start of the axis stays on the link. Visuals and
+    collision shapes are cut across the axis into a piece for each station with mass.
 
     Args:
         machine: from the description.
@@ -87,10 +87,6 @@ class _Division:
             replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
             for loop in machine.loop_joints
         )
-        sensors = {
-            field: tuple(self._moved(sensor) for sensor in getattr(machine, field))
-            for field in ("sensors", "lidars_3d", "depth_cameras", "gnss_receivers")
-        }
         visuals, collisions = self._pieces(whole.visuals), self._pieces(whole.collisions)
         pieces = [self._name(k) for k in sorted(collisions) if k > 0]
         elastic = replace(
@@ -118,7 +114,10 @@ class _Division:
                 for contact in (given, *(replace(given, link=piece) for piece in pieces if given.link == name))
             ),
             disabled_collisions=tuple(disabled_for_pieces(apart, name, pieces)) if whole.collisions else apart,
-            **sensors,
+            sensors=tuple(map(self._moved, machine.sensors)),
+            lidars_3d=tuple(map(self._moved, machine.lidars_3d)),
+            depth_cameras=tuple(map(self._moved, machine.depth_cameras)),
+            gnss_receivers=tuple(map(self._moved, machine.gnss_receivers)),
         )
         refuse_repeated(result, self.flexible)
         return result
@@ -202,13 +201,14 @@ def elastic_shapes(beam: ModalBeam, places: np.ndarray) -> list[ElasticShape]:
     """
     axes = matrix(quaternion_from_rpy(*beam.flexible.rpy))
     translation, rotation = beam.translation(places) @ axes.T, beam.rotation(places) @ axes.T
-    shortening, axis = beam.shortening(places), _vector(axes[:, 0])
+    shortening, axis, contraction = beam.shortening(places), _vector(axes[:, 0]), beam.contraction(places)
     return [
         ElasticShape(
             tuple(map(_vector, translation[k])),
             tuple(map(_vector, rotation[k])),
             tuple(map(tuple, shortening[k].tolist())) if shortening[k].any() else (),
             axis,
+            float(contraction[k]),
         )
         for k in range(len(places))
     ]

@@ -64,8 +64,8 @@ def _rigid_only(machine: Machine, flexible: FlexibleLink) -> Iterator[str]:
     for track in machine.tracks:
         if flexible.link in (above[track.sprocket].parent, above[track.sprocket].child):
             yield f"track '{track.name}'"
-    for wheel in machine.track_wheels:
-        if wheel.link == flexible.link:
+    for running in machine.track_wheels:
+        if running.link == flexible.link:
             yield "a <track_wheel>"
     for contact in machine.contacts:
         if contact.link == flexible.link and contact.surface_joint is not None:

@@ -67,8 +67,8 @@ FLEXIBLE_LINK = ElementKind(
         choice("method", "earlier name of `discretisation`", DISCRETISATIONS, required=False, default_text="none"),
         _count(
             "size",
-            "number of modes of a bending direction (assumed_modes), of elements (finite_elements, rigid_elements) or of "
-            "segments (b_spline), or degree (bezier)",
+            "number of modes of a bending direction (assumed_modes), of elements (finite_elements, rigid_elements) or "
+            "of segments (b_spline), or degree (bezier)",
             required=True,
             minimum=1,
         ),

@@ -49,8 +49,8 @@ def check_agreement(element: Element, flexible: FlexibleLink, given: Inertial) -
     away = np.array(given.pose.position) - np.array(own.pose.position)
     if np.linalg.norm(away) > AGREEMENT * flexible.length:
         raise element.error(
-            f"link '{flexible.link}' has its centre of mass at {_text(given.pose.position)} m, and density and sections "
-            f"give {_text(own.pose.position)} m; valid: within {AGREEMENT * flexible.length:g} m",
+            f"link '{flexible.link}' has its centre of mass at {_text(given.pose.position)} m, and density and "
+            f"sections give {_text(own.pose.position)} m; valid: within {AGREEMENT * flexible.length:g} m",
             remedy,
         )
     axes = matrix(own.pose.quaternion)
