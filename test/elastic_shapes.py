@@ -1,5 +1,7 @@
 """Shapes of elastic links, as rows and at random."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from grouser.physics.description.data.mechanism import ElasticShape
@@ -19,4 +21,5 @@ def random_shape(random, count):
     half = random.uniform(-1.0, 1.0, (count, count))
     axis = random.normal(size=3)
     shape = shape_of_rows(random.uniform(-1.0, 1.0, (count, 6)), tuple(map(tuple, half + half.T)))
-    return ElasticShape(shape.translation, shape.rotation, shape.shortening, tuple(axis / np.linalg.norm(axis)))
+    axis /= np.linalg.norm(axis)
+    return replace(shape, axis=tuple(axis.tolist()), contraction=random.uniform(-0.5, 0.5))

@@ -94,6 +94,23 @@ class ModalBeam:
             total[1:] += np.cumsum(parts, axis=0)
         return total[np.searchsorted(ends, x)]
 
+    def contraction(self, x: np.ndarray) -> np.ndarray:
+        """Share of the deflection that is lost per integral of the squared slope, at each place [1/m], (len(x),).
+
+        A section turned by the angle a adds sin(a) = a - a3/6 to the deflection. The integral of a3/6 is taken in the
+        shape of the lowest bending mode: as that of a2, times the deflection, times this share.
+        """
+        bent = [mode for mode in self.modes if mode.kind in (BENDING_Z, BENDING_Y)]
+        if self.flexible.coupling == "zero_order" or not bent or not len(x):
+            return np.zeros(len(x))
+        lowest = min(bent, key=lambda mode: mode.frequency)
+        ends = np.unique(np.concatenate([self.pieces, x]))
+        place, weight = gauss_rule(ends, 2 * self.points)
+        slope = self.functions[lowest.kind].values(place, 1) @ lowest.coefficients
+        parts = (weight * np.stack([slope, slope**2, slope**3])).reshape(3, len(ends) - 1, -1).sum(axis=2)
+        one, two, three = np.cumsum(np.hstack([np.zeros((3, 1)), parts]), axis=1)[:, np.searchsorted(ends, x)]
+        return np.divide(three, 6.0 * one * two, out=np.zeros(len(x)), where=x > 0.0)
+
     def strain(self, x: float, y: float, z: float) -> np.ndarray:
         """Longitudinal strain at a point of a section per unit of each coordinate, u' - y v'' - z w'', (n,).
 

@@ -201,13 +201,14 @@ def elastic_shapes(beam: ModalBeam, places: np.ndarray) -> list[ElasticShape]:
     """
     axes = matrix(quaternion_from_rpy(*beam.flexible.rpy))
     translation, rotation = beam.translation(places) @ axes.T, beam.rotation(places) @ axes.T
-    shortening, axis = beam.shortening(places), _vector(axes[:, 0])
+    shortening, axis, contraction = beam.shortening(places), _vector(axes[:, 0]), beam.contraction(places)
     return [
         ElasticShape(
             tuple(map(_vector, translation[k])),
             tuple(map(_vector, rotation[k])),
             tuple(map(tuple, shortening[k].tolist())) if shortening[k].any() else (),
             axis,
+            float(contraction[k]),
         )
         for k in range(len(places))
     ]

@@ -53,6 +53,7 @@ def build_model(
         body_parent=np.array(tree.parent, dtype=np.int64),
         body_kind=np.array(tree.kind, dtype=np.int64),
         body_axis=np.array(tree.axis, dtype=float).reshape(-1, 3),
+        body_contraction=np.array(tree.contraction, dtype=float),
         body_rotation=np.array(tree.rotation).reshape(-1, 3, 3),
         body_position=np.array(tree.position).reshape(-1, 3),
         body_root=tree.roots(),

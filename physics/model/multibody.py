@@ -15,9 +15,10 @@ column for each of them. The first such body of a link has its coordinates, the 
 do, and the masses that they carry make its modal mass matrix. The frame of an elastic body is displaced in the axes of
 its joint by
 
-    sum q_a t_a - 1/2 q^T H q e,    and turned by the rotation vector    sum q_a r_a,
+    (1 - c s) d - 1/2 s e,    d = sum q_a t_a,  s = q^T H q,    and turned by the rotation vector    sum q_a r_a,
 
-with the shapes t_a and r_a of its place, and H, the shortening along the elastic axis e of a link that bends.
+with the shapes t_a and r_a of its place, H, the shortening along the elastic axis e of a link that bends, and c, by
+which the deflection falls short of the integral of its angle.
 
 A compliant joint is attached through a chain of *twist* bodies, one with a spring for each direction that it blocks
 elastically: a displacement by the exponential of coordinate times shape.
@@ -37,6 +38,7 @@ class MultibodyModel(NamedTuple):
         body_parent: parent body, -1 for the world, shape (bodies,).
         body_kind: REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST, SPHERICAL or ELASTIC.
         body_axis: elastic axis e of an ELASTIC body in the joint's axes, (bodies, 3).
+        body_contraction: its c [1/m], (bodies,).
         body_rotation, body_position: joint frame in the parent body's frame, (bodies, 3, 3) and (bodies, 3) [m].
         body_root: first body of its tree.
         body_q: first index of the joint's position in q.
@@ -72,6 +74,7 @@ class MultibodyModel(NamedTuple):
     body_parent: np.ndarray
     body_kind: np.ndarray
     body_axis: np.ndarray
+    body_contraction: np.ndarray
     body_rotation: np.ndarray
     body_position: np.ndarray
     body_root: np.ndarray

@@ -65,7 +65,7 @@ class Tree:
         self.spawn = spawn
         self.parent, self.kind, self.rotation, self.position = [], [], [], []
         self.shape = []  # of each body, the shapes of its columns, (columns, 6)
-        self.shortening, self.axis = [], []
+        self.shortening, self.axis, self.contraction = [], [], []
         self.q_start, self.v_start, self.mimics, self.multiplier, self.offset = [], [], [], [], []
         self.inertia, self.body_joint, self.damping, self.q_initial, self.rate_joint = [], [], [], [], []
         self.springs = []  # (index in q, index in v, stiffness)
@@ -157,6 +157,7 @@ class Tree:
         shapes = np.hstack([shape.translation, shape.rotation])
         self._append(joint.name, ELASTIC, shapes, parent, rotation, position, mimics=place is not None)
         self.shortening[-1], self.axis[-1] = np.array(shape.shortening, dtype=float).ravel(), shape.axis
+        self.contraction[-1] = shape.contraction
         if place is None:
             self.elastic[joint.parent] = self.q_start[-1], self.v_start[-1]
             for coordinate in coordinates:
@@ -229,6 +230,7 @@ class Tree:
         self.shape.append(shapes)
         self.shortening.append(np.zeros(0))
         self.axis.append(np.zeros(3))
+        self.contraction.append(0.0)
         self.rotation.append(rotation)
         self.position.append(position)
         self.mimics.append(mimics)

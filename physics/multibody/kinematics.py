@@ -26,7 +26,8 @@ class Kinematics(NamedTuple):
         origin: the inertial reference point, world frame [m], (3,).
         rotation: world from body, (bodies, 3, 3).
         position: origin of the body frame, from `origin`, world axes [m], (bodies, 3).
-        bending: rotation vector of each ELASTIC body in the axes of its joint [rad], (bodies, 3).
+        bending: of each ELASTIC body, in the axes of its joint: rotation vector [rad], d [m], (bodies, 6).
+        slope: H q of the columns of ELASTIC bodies, (columns,).
         column: twist per unit of coordinate rate, (columns, 6).
         twist: of each body, (bodies, 6).
         bias: spatial acceleration at zero coordinate acceleration, without that of the parent, (bodies, 6).
@@ -37,6 +38,7 @@ class Kinematics(NamedTuple):
     rotation: np.ndarray
     position: np.ndarray
     bending: np.ndarray
+    slope: np.ndarray
     column: np.ndarray
     twist: np.ndarray
     bias: np.ndarray
@@ -50,7 +52,8 @@ def make_kinematics(model: MultibodyModel) -> Kinematics:
         np.zeros(3),
         np.zeros((bodies, 3, 3)),
         np.zeros((bodies, 3)),
-        np.zeros((bodies, 3)),
+        np.zeros((bodies, 6)),
+        np.zeros(columns),
         np.zeros((columns, 6)),
         np.zeros((bodies, 6)),
         np.zeros((bodies, 6)),
@@ -187,8 +190,7 @@ def _place_body(model: MultibodyModel, i, q, kinematics: Kinematics):
         _angular_column(column, first + 1, px, py, pz, r01, r11, r21, 1.0)
         _angular_column(column, first + 2, px, py, pz, r02, r12, r22, 1.0)
     elif kind == ELASTIC:
-        dx, dy, dz, wx, wy, wz = displace(model, i, q, column)
-        kinematics.bending[i, 0], kinematics.bending[i, 1], kinematics.bending[i, 2] = wx, wy, wz
+        dx, dy, dz, wx, wy, wz = displace(model, i, q, kinematics.bending, kinematics.slope, column)
         px += m00 * dx + m01 * dy + m02 * dz
         py += m10 * dx + m11 * dy + m12 * dz
         pz += m20 * dx + m21 * dy + m22 * dz
@@ -333,9 +335,9 @@ def _update_velocities_of(model: MultibodyModel, span: Span, v, kinematics: Kine
 @kernel
 def _elastic_bias(model: MultibodyModel, i, v, kinematics: Kinematics, v0, v1, v2, w0, w1, w2):
     """Bias of ELASTIC body i by the change of its columns in its parent; (v0, ..., w2) is its twist relative to it."""
-    r, m, parent = kinematics.bending, model.body_rotation[i], model.body_parent[i]
+    m, parent = model.body_rotation[i], model.body_parent[i]
     x, y, z = kinematics.position[i, 0], kinematics.position[i, 1], kinematics.position[i, 2]
-    ax, ay, az, dx, dy, dz = changing_columns(model, i, v, r[i, 0], r[i, 1], r[i, 2])
+    ax, ay, az, dx, dy, dz = changing_columns(model, i, v, kinematics.bending, kinematics.slope)
     ax, ay, az = rotated(m, ax, ay, az)
     dx, dy, dz = rotated(m, dx, dy, dz)
     if parent >= 0:

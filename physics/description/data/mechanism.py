@@ -65,19 +65,22 @@ class ElasticCoordinate:
 class ElasticShape:
     """How the elastic coordinates q of a link move the frame of a joint on it, in the joint's axes.
 
-    The frame is displaced by sum q_a t_a - 1/2 q^T H q e and turned by the rotation vector sum q_a r_a.
+    With d = sum q_a t_a and s = q^T H q, the frame is displaced by (1 - c s) d - 1/2 s e and turned by the rotation
+    vector sum q_a r_a.
 
     Attributes:
         translation: t_a of each coordinate, per unit [m].
         rotation: r_a of each coordinate, per unit [rad].
         shortening: H, symmetric, per square of the unit [m]; empty for none.
         axis: e, unit vector of the elastic axis.
+        contraction: c, the share of d that is lost per unit of s [1/m].
     """
 
     translation: tuple[Vector3, ...]
     rotation: tuple[Vector3, ...]
     shortening: tuple[tuple[float, ...], ...] = ()
     axis: Vector3 = (1.0, 0.0, 0.0)
+    contraction: float = 0.0
 
 
 @dataclass(frozen=True)
