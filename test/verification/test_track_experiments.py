@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from grouser import ParameterError, experiments
+from grouser.experiments import track_step_climb
 from grouser.studies.tracks.step_climb import Climber, limit_height
 
 SOIL = {
@@ -63,6 +64,12 @@ def test_step_that_friction_lets_a_vehicle_climb_is_that_of_statics(vehicle):
     assert found["limit_height"] == pytest.approx(limit, rel=1e-4)
     assert found["climbed"] == [True, False]
     assert found["pitch"][0] > 0.1 > found["pitch"][1]
+
+
+def test_vehicle_that_climbs_has_shoes_whose_load_does_not_alternate():
+    for given in ({}, {"weight": 3e3, "contact_length": 2.0, "width": 0.4, "step": 0.001}):
+        parameters = {name: item.default for name, item in track_step_climb.PARAMETERS.items()} | given
+        assert not track_step_climb._before_step(parameters, 0.1, 2.0).warnings
 
 
 def test_step_that_overturns_a_vehicle_is_that_of_statics():
