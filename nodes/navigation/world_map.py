@@ -38,8 +38,7 @@ _WARNING_PERIOD = 5.0  # [s]
 DECLARATIONS: dict[str, Declaration] = {
     "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
     "machine": Declaration(
-        "",
-        "Machine for whose wheels or tracks soil_costs are: path of a URDF or xacro file, or a name; '': no soil_costs.",
+        "", "Machine on wheels or tracks that soil_costs are for: path of its URDF or xacro file, or a name; '': none."
     ),
     "resolution": Declaration(0.05, "Side of the map's cells [m].", True, 0.005, 10.0),
     "margin": Declaration(5.0, "How far the map goes beyond what it shows [m].", True, 0.0, 1000.0),
