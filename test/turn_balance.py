@@ -29,8 +29,8 @@ class TurningTrack:
         length, width: of its flat run [m].
         radius, thickness: of the end wheel to the pitch line, and from there to the shoes' faces [m].
         grouser_height: [m].
-        pressed: measured from front to rear: ahead of the track's middle [m], steepness of the face [rad], depth [m], force
-            along its normal [N] and way along the belt [m], (elements, 5); None: the load is even.
+        pressed: measured from front to rear: ahead of the track's middle [m], steepness of the face [rad], depth [m],
+            force along its normal [N] and way along the belt [m], (elements, 5); None: the load is even.
     """
 
     belt: float
