@@ -1,9 +1,11 @@
 """Writing whole lines to a serial port.
 
-pyserial's `write` looks at the clock after it has written, too: of a thread that was stopped meanwhile it says that the time is
-over although all is on its way. A busy computer then had its port opened again, by which what had arrived is lost.
+pyserial's `write` looks at the clock after it has written, too: of a thread that was stopped meanwhile it says that
+the time is over although all is on its way. A busy computer then had its port opened again, by which what had arrived
+is lost.
 """
 
+import contextlib
 import os
 import select
 import time
@@ -36,10 +38,8 @@ class LineWriter:
         left = self._unsent + line
         until = time.monotonic() + timeout
         while True:
-            try:
+            with contextlib.suppress(BlockingIOError):
                 left = left[os.write(self._descriptor, left) :]
-            except BlockingIOError:
-                pass
             if not left:
                 break
             if not self._room.poll(1e3 * max(0.0, until - time.monotonic())):

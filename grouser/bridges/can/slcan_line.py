@@ -1,7 +1,7 @@
 """slcan on the device file of a serial port, read and written by the line.
 
-python-can reads a byte at a time. A frame that comes by itself finds cold caches, in which code takes two to eight times as long:
-what saves processor time is code that does not run.
+python-can reads a byte at a time. A frame that comes by itself finds cold caches, in which code takes two to eight
+times as long: what saves processor time is code that does not run.
 """
 
 import os
@@ -38,7 +38,7 @@ class SlcanLine(slcanBus):
         self._readable.register(self.serialPortOrig.fileno(), select.POLLIN)
 
     def recv(self, timeout: float | None = None) -> can.Message | None:
-        """Returns the next frame of data; None where there was none within the timeout [s], or an answer of the adapter.
+        """Returns the next frame of data; None for none within the timeout [s], and for an answer.
 
         Raises:
             ValueError: a line is no frame.
