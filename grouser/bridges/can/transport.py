@@ -140,7 +140,7 @@ class CanTransport:
             received, outcome = self._stack.receive(frame, now)
             if outcome.frames:
                 self._write(outcome.frames)
-        if outcome.losses:
+        if outcome.losses or outcome.received:
             _tell(outcome, now, sink)
         if received is not None:
             sink.receive(received)
@@ -163,6 +163,8 @@ def make_transport(mapping: BridgeMapping) -> CanTransport:
 
 
 def _tell(outcome: Outcome, now: float, sink: Sink) -> None:
+    for received in outcome.received:
+        sink.receive(received)
     for loss in outcome.losses:
         if loss.messages:
             sink.lost(loss.reason, now, loss.messages)
