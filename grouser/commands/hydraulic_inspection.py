@@ -5,9 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from grouser.circuit_drawing import circuit_svg
 from grouser.commands.actuator_ranges import actuator_ranges
-from grouser.commands.circuit_drawing import circuit_dot
-from grouser.commands.graph_layout import svg_of
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines
@@ -20,11 +19,10 @@ def hydraulic_facts(machine: Machine, drawing: Path) -> dict[str, Any]:
 
     Args:
         machine: whose circuit it is.
-        drawing: file for the drawing: SVG, or DOT text where its name ends so.
+        drawing: SVG file for the drawing.
 
     Raises:
-        ParameterError: the machine has no hydraulics, the file has another ending or cannot be written, or no program
-            to draw an SVG is installed.
+        ParameterError: the machine has no hydraulics, or the file has another ending or cannot be written.
         MachineError: the circuit cannot be simulated.
     """
     if not any(getattr(machine, field) for field in PORTS):
@@ -42,11 +40,10 @@ def hydraulic_facts(machine: Machine, drawing: Path) -> dict[str, Any]:
 
 
 def _draw(machine: Machine, drawing: Path) -> None:
-    if drawing.suffix not in (".svg", ".dot"):
-        raise ParameterError("output", str(drawing), "a name that ends in .svg or .dot")
-    text = circuit_dot(machine)
+    if drawing.suffix != ".svg":
+        raise ParameterError("output", str(drawing), "a name that ends in .svg")
     try:
-        drawing.write_text(text if drawing.suffix == ".dot" else svg_of(text), encoding="utf-8")
+        drawing.write_text(circuit_svg(machine), encoding="utf-8")
     except OSError as error:
         raise ParameterError("output", str(drawing), f"a file that can be written ({error.strerror})") from error
 

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         "--output",
         metavar="FILE",
         type=Path,
-        help="of --hydraulics: the drawing, .svg or .dot; default: the machine's name with _circuit.svg",
+        help="of --hydraulics: the drawing, an .svg; default: the machine's name with _circuit.svg",
     )
     parser.add_argument(
         "--bridge", metavar="FILE", default="", help="show a bridge's mapping instead: a file, or a shipped one's name"
