@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grouser.circuit_drawing import circuit_svg
-from grouser.commands.actuator_ranges import actuator_ranges
+from grouser.commands.actuator_ranges import SETTLING_LEAKAGE, actuator_ranges
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines
@@ -36,6 +36,8 @@ def hydraulic_facts(machine: Machine, drawing: Path) -> dict[str, Any]:
         "drawing": str(drawing),
         "lines": list(circuit_lines(machine)),
         "actuators": [asdict(each) for each in ranges],
+        "settling_leakage": SETTLING_LEAKAGE,
+        "without_leakage": [each.name for each in machine.cylinders if each.leakage == each.rod_leakage == 0.0],
     }
 
 
@@ -59,6 +61,9 @@ def hydraulic_report(facts: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", f"cylinders  (speeds at full spool: {loads})")
         headings = ("cylinder", "valve", "pushes / pulls [kN]", "extends [m/s]", "retracts [m/s]")
         yield from table(headings, [_range_row(each, 1e-3) for each in cylinders])
+    if facts["without_leakage"]:
+        yield "forces after a peak of pressure has leaked away; cylinders without leakage keep it until something moves:"
+        yield f"  {', '.join(facts['without_leakage'])}"
     if motors:
         yield from ("", f"motors  (speeds at full spool: {loads})")
         headings = ("motor", "valve", "torque forward / backward [N m]", "forward [rad/s]", "backward [rad/s]")

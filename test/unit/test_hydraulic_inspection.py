@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from scipy.optimize import brentq
 
 import grouser
 import grouser.catalogue
+from grouser.commands import actuator_ranges as ranges_module
 from grouser.commands import inspection
 from grouser.commands.actuator_ranges import actuator_ranges
+from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import parse_machine
 
@@ -196,3 +199,25 @@ def test_invalid_inspection_arguments_are_refused(tmp_path, capsys):
 def test_a_machine_with_pumps_on_shafts_is_inspected(capsys):
     assert inspection.main([str(LOAD_SENSING)]) == 0
     assert "pump 'main' 62.1 l/min, load sensing displacement to 21 MPa" in capsys.readouterr().out
+
+
+def test_the_leak_that_lets_peaks_go_does_not_change_the_forces(monkeypatch):
+    machine = grouser.load_machine(LOAD_SENSING)
+    found = {}
+    for share in (1 / 3, 1.0):
+        monkeypatch.setattr(ranges_module, "SETTLING_LEAKAGE", share * 1e-13)
+        found[share] = [
+            each.forward_force for each in ranges_module.actuator_ranges(machine) if each.kind == "cylinder"
+        ]
+    # The peak itself is 12 %.
+    assert found[1 / 3] == pytest.approx(found[1.0], rel=0.01)
+
+
+def test_cylinders_that_keep_a_peak_are_named(tmp_path, capsys):
+    facts = hydraulic_facts(bench(PLAIN), tmp_path / "c.svg")
+    assert facts["without_leakage"] == ["c0"]
+    assert "keep it until something moves:\n  c0" in "\n".join(hydraulic_report(facts))
+    leaking = replace(bench(PLAIN).cylinders[0], leakage=1e-14)
+    facts = hydraulic_facts(replace(bench(PLAIN), cylinders=(leaking,)), tmp_path / "c.svg")
+    assert facts["without_leakage"] == []
+    assert "keep it" not in "\n".join(hydraulic_report(facts))
