@@ -62,7 +62,7 @@ def hydraulic_report(facts: Mapping[str, Any]) -> Iterator[str]:
         headings = ("cylinder", "valve", "pushes / pulls [kN]", "extends [m/s]", "retracts [m/s]")
         yield from table(headings, [_range_row(each, 1e-3) for each in cylinders])
     if facts["without_leakage"]:
-        yield "forces after a peak of pressure has leaked away; cylinders without leakage keep it until something moves:"
+        yield "forces when a peak of pressure has leaked away; cylinders without leakage keep it until they move:"
         yield f"  {', '.join(facts['without_leakage'])}"
     if motors:
         yield from ("", f"motors  (speeds at full spool: {loads})")

@@ -737,8 +737,8 @@ def test_an_implausible_value_that_is_meant_is_accepted():
     valve = RELIEF.replace('"1e7"', '"220" meant="pressure"')
     (found,) = parse_machine(ROBOT.format("<fluid/>" + SUPPLY + valve), "r.urdf").relief_valves
     assert found.pressure == 220.0
-    with pytest.raises(MachineError, match="meant = .presure. is not valid .*pressure"):
-        parse_machine(ROBOT.format(valve.replace('meant="pressure"', 'meant="presure"')), "r.urdf")
+    with pytest.raises(MachineError, match="meant = .press. is not valid .*pressure"):
+        parse_machine(ROBOT.format(valve.replace('meant="pressure"', 'meant="press"')), "r.urdf")
     with pytest.raises(MachineError, match="unknown attribute 'meant'"):
         parse_machine(ROBOT.format('<servo_drive joint="j" meant="kp"/>'), "r.urdf")
 

@@ -216,7 +216,7 @@ def test_the_leak_that_lets_peaks_go_does_not_change_the_forces(monkeypatch):
 def test_cylinders_that_keep_a_peak_are_named(tmp_path, capsys):
     facts = hydraulic_facts(bench(PLAIN), tmp_path / "c.svg")
     assert facts["without_leakage"] == ["c0"]
-    assert "keep it until something moves:\n  c0" in "\n".join(hydraulic_report(facts))
+    assert "keep it until they move:\n  c0" in "\n".join(hydraulic_report(facts))
     leaking = replace(bench(PLAIN).cylinders[0], leakage=1e-14)
     facts = hydraulic_facts(replace(bench(PLAIN), cylinders=(leaking,)), tmp_path / "c.svg")
     assert facts["without_leakage"] == []
