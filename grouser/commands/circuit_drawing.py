@@ -3,7 +3,8 @@
 Pumps stand at the bottom, directional valves in a row, actuators at the top. A line between two ports is drawn from
 one to the other; one of more ports is a dot with its name. Every port on a tank has a tank of its own beneath it, as
 circuit diagrams have. Lines before the valves are thick, those between valve and actuator less so, returns thin,
-signals and pilots dashed.
+signals and pilots dashed. In the SVG, groups of elements have the ids ``element-<name>``, those of lines
+``line-<name>``.
 """
 
 from collections import defaultdict
@@ -75,7 +76,8 @@ def circuit_dot(machine: Machine) -> str:
     for field in PORTS:
         for number, element in enumerate(getattr(machine, field)):
             node = f"{field}.{number}"
-            text.append(f"{_quoted(node)} [{symbol(field, element)}, tooltip={_quoted(element.name)}];")
+            identity = _quoted(f"element-{element.name}")
+            text.append(f"{_quoted(node)} [{symbol(field, element)}, id={identity}, tooltip={_quoted(element.name)}];")
             hangs = field in _HANGING and element.outlet in tanks
             for port, line in named_lines(field, element):
                 end = _end(field, node, port, hangs)
@@ -125,6 +127,7 @@ def _styles(machine: Machine, ends: Mapping[str, Sequence[_End]]) -> dict[str, s
 
 def _drawn_line(node: str, line: str, ends: Sequence[_End], style: str) -> Iterator[str]:
     """A line between two ports, or from a dot to each of its ports."""
+    style += f", id={_quoted(f'line-{line}')}"
     if len(ends) == 2 and ends[0].is_upper != ends[1].is_upper:
         below, above = sorted(ends, key=lambda end: not end.is_upper)
         yield f"{below.node} -- {above.node} [label={_quoted(line)}, {style}];"
@@ -133,7 +136,8 @@ def _drawn_line(node: str, line: str, ends: Sequence[_End], style: str) -> Itera
     for end in ends:
         nodes = (end.node, _quoted(node)) if end.is_upper else (_quoted(node), end.node)
         loose = ", constraint=false" if end.is_loose else ""
-        yield f"{nodes[0]} -- {nodes[1]} [{_SIGNAL if end.is_signal else style}{loose}];"
+        drawn = f"{_SIGNAL}, id={_quoted(f'line-{line}')}" if end.is_signal else style
+        yield f"{nodes[0]} -- {nodes[1]} [{drawn}{loose}];"
 
 
 def _quoted(text: str) -> str:
