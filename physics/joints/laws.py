@@ -9,7 +9,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import JointFriction, JointLimit
 from grouser.physics.drives.springs import NO_DRIVE
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 
 
 class JointLaws(NamedTuple):

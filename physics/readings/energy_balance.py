@@ -5,7 +5,7 @@ import numpy as np
 from grouser.physics.base.accounts import AccountView, Ledger, Owners
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.integrators.context import ACCOUNTS, State, System
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.readings.measurements import Energy, EnergyBalance
 
 

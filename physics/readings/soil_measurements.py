@@ -13,7 +13,8 @@ from grouser.physics.description.data.track import Track
 from grouser.physics.description.data.world import World
 from grouser.physics.description.soils.checks import check_level
 from grouser.physics.integrators.context import State, System
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.readings.measurements import TerrainPatch, WheelState
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE

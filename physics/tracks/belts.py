@@ -9,7 +9,7 @@ from grouser.physics.contact.laws import LawTable
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.track import BeltPath, Track
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.soil.laws import pressure_stiffness
 from grouser.physics.soil.wheels import Wheels
 from grouser.physics.tracks.pads import PADS
