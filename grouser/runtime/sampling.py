@@ -11,8 +11,8 @@ import numpy as np
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, axis_name
-from grouser.physics.description.elements.hydraulics.circuit import circuit_lines
 from grouser.physics.description.data.sensors import StrainGauge
+from grouser.physics.description.elements.hydraulics.circuit import circuit_lines
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.simulation.named_view import NamedView
 
