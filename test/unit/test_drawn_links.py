@@ -18,11 +18,11 @@ URDF = """<robot name="r"><link name="world"/>
       <material name="m"><color rgba="0.1 0.2 0.3 1"/></material></visual>
     <visual name="lug"><origin xyz="1.7 0 0.1" rpy="0.3 -0.4 0.5"/><geometry><sphere radius="0.05"/></geometry></visual>
   </link>
-  <link name="load"><inertial><mass value="20"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+  <link name="load"><inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
   </link>
   <joint name="clamp" type="fixed"><parent link="world"/><child link="beam"/></joint>
   <joint name="end" type="fixed"><parent link="beam"/><child link="load"/><origin xyz="2 0 0"/></joint>
-  <grouser><flexible_link link="beam" discretisation="finite_elements" size="3" length="2" width="0.1" height="0.02"
+  <grouser><flexible_link link="beam" discretisation="finite_elements" size="8" length="2" width="0.1" height="0.02"
     modulus="7e10" shear_modulus="2.6e10" density="2700"/></grouser></robot>"""
 
 
@@ -72,10 +72,10 @@ def test_frames_of_the_pieces_follow_the_beam(machine):
     simulation.step(3000)
     poses = frames.carried_poses(simulation.link_poses())
     assert [parent for parent, _ in frames.carried] == ["beam"] * len(poses)
-    stiffness, weight, line = 7e10 * 0.1 * 0.02**3 / 12.0, 20.0 * 9.81, 2700.0 * 0.1 * 0.02 * 9.81
+    stiffness, weight, line = 7e10 * 0.1 * 0.02**3 / 12.0, 2.0 * 9.81, 2700.0 * 0.1 * 0.02 * 9.81
     x = poses[:, 0]
     sag = weight * (6.0 * x**2 - x**3) / (6.0 * stiffness)
     sag += line * x**2 * (24.0 - 8.0 * x + x**2) / (24.0 * stiffness)
-    # x is shortened by the bending, by some 1e-3 of itself
-    np.testing.assert_allclose(poses[:, 2], -sag, rtol=5e-3)
-    assert abs(poses[-1, 2]) > 0.05
+    # the bending shortens the levers of the loads by some 1e-3 of themselves
+    np.testing.assert_allclose(poses[:, 2], -sag, rtol=2e-3)
+    assert abs(poses[-1, 2]) > 0.02
