@@ -32,7 +32,8 @@ def divide(machine: Machine, flexible: FlexibleLink) -> Machine:
     """Divides a flexible link into rigid elements.
 
     The first element keeps the link's name, frame and collision shapes (which do not bend), and the joint that carries
-    the link; visuals are cut into a piece for each element. Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
+    the link; visuals are cut into a piece for each element.
+    Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
     to the spring where the element begins. Three revolute joints `<link>.k.z`, `<link>.k.y` and `<link>.k.x` join it
     to the element before it, about the axes of the elastic frame in this order; the springs are their axial
     stiffnesses, and the massless links between them have the names of the joints that move them. New links and joints
