@@ -58,7 +58,7 @@ def simulate(machine: str, *settings: str) -> None:
         lateness.append(time.monotonic() - 1e-9 * nanoseconds)
         publish(publishing, nanoseconds)
 
-    Publishing.publish_clock = noting  # type: ignore[method-assign]
+    Publishing.publish_clock = noting  # type: ignore[assignment,method-assign]
     values: dict[str, Any] = {"machine": machine, "enable_stamped_cmd_vel": False}
     values.update((name, json.loads(value)) for name, _, value in (one.partition("=") for one in settings))
     node = SimulatorNode([Parameter(name, value=value) for name, value in values.items()])
