@@ -28,18 +28,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description.data.hydraulics import HydraulicCylinder, HydraulicMotor
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.elements.hydraulics.circuit import circuit_tanks, feeding_valve
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry, piston_area, rod_side_area
 from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.implicit import advance_part
 from grouser.physics.hydraulics.oil import content
 from grouser.physics.hydraulics.prediction import make_prediction
 from grouser.physics.hydraulics.trials import SLIDING, STUCK, make_network_workspace
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 
 # Step of the circuit, window over which a steady state is constant, and the longest time until it [s].
 _STEP, _WINDOW, _LONGEST = 5e-3, 0.2, 20.0

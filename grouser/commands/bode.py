@@ -18,7 +18,7 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.drives import ServoDrive
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.mass import make_mass_matrix

@@ -84,6 +84,8 @@ def _how_often(kind: ElementKind) -> str:
         return f" Each has its own `{kind.unique}`."
     if kind.field:
         return ""
+    if kind.repeated:
+        return " Any number in each."
     return " At most one in each." if kind.optional else " Exactly one in each."
 
 

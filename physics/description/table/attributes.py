@@ -84,8 +84,9 @@ class ElementKind:
             a part of another element.
         single: at most one in a machine.
         unique: attribute whose value must differ between elements of this tag.
-        parts: child elements, each exactly once or, if optional, at most once.
+        parts: child elements, each exactly once or as `optional` and `repeated` say.
         optional: whether this part may be missing; its value is then None.
+        repeated: whether this part may occur any number of times; its value is a tuple, and holds no names.
         consumed: whether it only changes links or joints when a file is loaded; the machine does not keep it.
     """
 
@@ -98,6 +99,7 @@ class ElementKind:
     unique: str | None = None
     parts: tuple["ElementKind", ...] = ()
     optional: bool = False
+    repeated: bool = False
     consumed: bool = False
 
 

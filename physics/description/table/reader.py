@@ -68,6 +68,9 @@ def _build(element: Element, kind: ElementKind) -> Any:
             remedy = closest(child.tag, tags) if tags else "it holds no elements"
             raise child.error(f"unknown element <{child.tag[:60]}> in <{kind.tag}>", remedy)
     for part in kind.parts:
+        if part.repeated:
+            values[part.tag] = tuple(_build(found, part) for found in element.all(part.tag))
+            continue
         found = element.optional(part.tag) if part.optional else element.required(part.tag)
         values[part.tag] = None if found is None else _build(found, part)
     return kind.build(**values)
