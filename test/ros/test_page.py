@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -340,8 +341,17 @@ def test_the_page_has_the_scene(
     assert colours(np.asarray(Image.open(file).convert("RGB"))) > 50, "an empty picture"
     page.click("#video")
     page.sees("document.getElementById('video').getAttribute('aria-pressed') === 'true'")
-    page.click("#reset")  # the machine moves to its start: the picture changes
-    page.sees("/back at|reset|start/i.test(document.getElementById('notice').textContent)")
+    page.press("#view", 0.2, 0.6)
+
+    times = count()
+
+    def turned() -> bool:
+        """Turns the camera, so that there is something to film; says whether it was filmed."""
+        page.drag("#view", 0.2 + 0.02 * (next(times) % 10), 0.6)
+        return page.run("parseInt(document.getElementById('video').textContent.slice(6)) > 1")
+
+    wait_until(turned, "a film")
+    page.release("#view", 0.2, 0.6)
     page.click("#video")
     page.sees("/^Saved loader_[0-9.]+s.webm/.test(document.getElementById('notice').textContent)")
     wait_until(lambda: list(tmp_path.glob("loader_*s.webm")), "the saved video")

@@ -48,11 +48,16 @@ export class Pictures {
     const parts = [];
     this.recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: RATE });
     const watch = setInterval(() => scene.isConnected || this.recorder?.stop(), PART); // another world: another scene
-    this.recorder.ondataavailable = (event) => parts.push(event.data);
+    this.recorder.ondataavailable = (event) => {
+      parts.push(event.data);
+      const size = parts.reduce((sum, part) => sum + part.size, 0);
+      button.textContent = `Video ${Math.ceil(size / 1000)} kB`;
+    };
     this.recorder.onstop = () => {
       clearInterval(watch);
       this.recorder = null;
       button.setAttribute("aria-pressed", "false");
+      button.textContent = "Video";
       this.save(new Blob(parts, { type }), type.slice("video/".length).split(";")[0]);
     };
     this.recorder.start(PART);
