@@ -7,7 +7,7 @@ from grouser.benchmarks.figure import Figure, alternating_medians
 from grouser.benchmarks.peers import require, source_file
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics

@@ -16,7 +16,7 @@ from grouser.physics.hydraulics.elements import make_network
 from grouser.physics.hydraulics.plain_parts import advance_plain_parts
 from grouser.physics.hydraulics.prediction import make_prediction
 from grouser.physics.hydraulics.trials import SLIDING, make_network_workspace, set_contents
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 
 DESCRIPTION = "a step of 1 ms of a hydraulic crane, and of the hydraulics of 100 independent cylinders"
 

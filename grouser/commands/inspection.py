@@ -1,6 +1,5 @@
 """`grouser inspect`: the contents of a URDF or xacro file, as text or JSON."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -14,10 +13,12 @@ from grouser.arguments import Parser
 from grouser.catalogue import machine_file
 from grouser.commands import bridge_inspection
 from grouser.commands.cylinder_forces import cylinder_forces, overload_text
+from grouser.commands.elastic_inspection import flexible_link_facts, flexible_link_lines
 from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
 from grouser.commands.machine_options import add_base, add_packages, read_arguments
 from grouser.commands.running_gear_inspection import running_gear_facts, running_gear_lines
 from grouser.commands.sensor_inspection import sensor_facts, sensor_lines
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.compliance import LoopJoint
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
     add_base(parser)
     add_packages(parser)
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     parser.add_argument(
         "--hydraulics", action="store_true", help="draw the circuit, and list what its cylinders and motors can do"
     )
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         "--output",
         metavar="FILE",
         type=Path,
-        help="of --hydraulics: the drawing, .svg or .dot; default: the machine's name with _circuit.svg",
+        help="of --hydraulics: the drawing, an .svg; default: the machine's name with _circuit.svg",
     )
     parser.add_argument(
         "--bridge", metavar="FILE", default="", help="show a bridge's mapping instead: a file, or a shipped one's name"
@@ -86,9 +87,9 @@ def main(arguments: Sequence[str]) -> int:
     else:
         facts = machine_facts(machine)
         lines = report(machine, facts)
-    if options.json:
-        print(json.dumps(facts, indent=1, allow_nan=False))
-    else:
+    if options.json is not None:
+        write_json(options.json, facts)
+    if options.json != SCREEN:
         for line in lines:
             print(line)
     return 0
@@ -171,7 +172,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         ],
         "loop_joints": [_loop_facts(loop) for loop in machine.loop_joints],
         "compliant_joints": [_plain(compliance) for compliance in machine.compliant_joints],
-        "flexible_links": [_plain(link) for link in machine.flexible_links],
+        "flexible_links": flexible_link_facts(machine),
         **running_gear_facts(machine),
         "sensors": sensor_facts(machine),
         "integrator": machine.integrator.method,
@@ -416,18 +417,7 @@ def _elastic_lines(facts: dict[str, Any]) -> Iterator[str]:
         headings = ("joint", "stiffness [N/m]", "rotational [N m/rad]", "axial", "cubic", "backlash", "hysteresis")
         yield from table(headings, rows)
     if facts["flexible_links"]:
-        yield from ("", "flexible links")
-        beams = [
-            (
-                link["link"],
-                f"{link['size']} {link['method'].replace('_', ' ')}",
-                f"{link['length']:g}",
-                f"{link['bending_stiffness_y']:g} / {link['bending_stiffness_z']:g}",
-                f"{link['torsional_stiffness']:g}",
-            )
-            for link in facts["flexible_links"]
-        ]
-        yield from table(("link", "divided into", "length [m]", "EI about y / z [N m2]", "torsion [N m2]"), beams)
+        yield from flexible_link_lines(facts["flexible_links"])
     if facts["vibrations"]:
         yield from ("", f"slowest vibrations, and what a step of {facts['step'] * 1e3:g} ms adds to their damping")
         vibrations = [

@@ -14,11 +14,11 @@ from scipy.spatial.transform import Rotation
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.compliance import JointFrame
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.world import World
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.simulation.simulation import Simulation
 from grouser.resources import share_path
 

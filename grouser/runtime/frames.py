@@ -13,6 +13,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
 from grouser.physics.simulation.building import divided_machine, ground_height
+from grouser.runtime.drawn_links import drawn_links
 from grouser.runtime.joint_frames import reaction_frames
 
 FramePair = tuple[str, str]
@@ -24,9 +25,8 @@ class FrameTree:
     The tree of a floating base is odometry frame, footprint on the ground, root link. The tree of a fixed base begins
     at the root link.
 
-    Loop joints and compliant joints have frames for their reactions: see `joint_frames`. On a flexible link such a
-    frame moves with the element that carries it. Every sensor has a frame with its name, and a depth camera one for its
-    images.
+    Loop joints and compliant joints have frames for their reactions: see `joint_frames`. Every sensor has a frame with
+    its name, and a depth camera one for its images. On a flexible link such a frame moves with what carries it.
 
     Args:
         machine: the machine.
@@ -42,9 +42,10 @@ class FrameTree:
         fixed: (parent, child) of every fixed joint between rigid links.
         fixed_poses: their poses, shape (number of such joints, 7).
         reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
-        still: (parent, child) of reaction frames that are fixed to their parent link, then of sensors.
+        still: (parent, child) of reaction frames, then of sensors, that are fixed to their parent link.
         still_poses: their poses, shape (number of such frames, 7).
-        carried: (parent, child) of reaction frames that move relative to their parent link.
+        carried: (parent, child) of reaction frames and sensors that move relative to their parent link, then of the
+            pieces of flexible links that are drawn.
 
     Raises:
         MachineError: a flexible link cannot be divided.
@@ -67,15 +68,23 @@ class FrameTree:
         self.reactions = {frame.joint: frame.name for frame in frames}
         # Division adds its own compliant joints behind these.
         carriers = reaction_frames(divided, taken)[: len(frames)]
-        still = [frame for frame, carrier in zip(frames, carriers, strict=True) if carrier.parent == frame.parent]
-        self.still: list[FramePair] = [(frame.parent, frame.name) for frame in still]
-        self.still += [pair for pair, _ in mounted]
-        self.still_poses = _as_array([*(frame.pose for frame in still), *(pose for _, pose in mounted)])
-        carried = [pair for pair in zip(frames, carriers, strict=True) if pair[1].parent != pair[0].parent]
-        self.carried: list[FramePair] = [(frame.parent, frame.name) for frame, _ in carried]
-        self._bending = np.array([index[frame.parent] for frame, _ in carried], dtype=np.intp)
-        self._carriers = np.array([index[carrier.parent] for _, carrier in carried], dtype=np.intp)
-        self._on_carriers = _as_array([carrier.pose for _, carrier in carried])
+        placed = [((frame.parent, frame.name), frame.pose) for frame in frames] + mounted
+        on_divided = [((frame.parent, frame.name), frame.pose) for frame in carriers] + _sensor_frames(divided)
+        still = [frame for frame, carrier in zip(placed, on_divided, strict=True) if carrier[0] == frame[0]]
+        self.still: list[FramePair] = [pair for pair, _ in still]
+        self.still_poses = _as_array([pose for _, pose in still])
+        moved = [
+            (frame[0], carrier[0][0], carrier[1])
+            for frame, carrier in zip(placed, on_divided, strict=True)
+            if carrier[0] != frame[0]
+        ]
+        moved += [
+            ((owner, piece.name), piece.name, Pose()) for piece, owner in drawn_links(machine) if piece.name != owner
+        ]
+        self.carried: list[FramePair] = [pair for pair, _, _ in moved]
+        self._bending = np.array([index[parent] for parent, _ in self.carried], dtype=np.intp)
+        self._carriers = np.array([index[carrier] for _, carrier, _ in moved], dtype=np.intp)
+        self._on_carriers = _as_array([pose for _, _, pose in moved])
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
         free = [number for number, joint in enumerate(moving) if joint.type in ("floating", "spherical")]
         self.floating = np.array(free, dtype=np.intp)

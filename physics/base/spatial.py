@@ -93,6 +93,36 @@ def screw_displacement(rx, ry, rz, tx, ty, tz):
 
 
 @kernel
+def turning_bias(rx, ry, rz, ux, uy, uz):
+    """Angular acceleration of a body whose rotation vector r [rad] changes at the constant rate u [rad/s].
+
+    The angular velocity is u + b r x u + c r x (r x u), with b and c of `screw_displacement`; the result is its
+    derivative in time, with those of b and c.
+    """
+    square = rx * rx + ry * ry + rz * rz
+    if square < 0.02:
+        c = 1.0 / 6.0 - square * (1.0 / 120.0 - square * (1.0 / 5040.0 - square / 362880.0))
+        b_slope = -1.0 / 24.0 + square * (1.0 / 360.0 - square * (1.0 / 13440.0 - square / 907200.0))
+        c_slope = -1.0 / 120.0 + square * (1.0 / 2520.0 - square * (1.0 / 120960.0 - square / 9979200.0))
+    else:
+        angle = math.sqrt(square)
+        half = math.sin(0.5 * angle)
+        b = 2.0 * half * half / square
+        c = (angle - math.sin(angle)) / (square * angle)
+        b_slope = 0.5 * (1.0 - c * square - 2.0 * b) / square
+        c_slope = 0.5 * (b - 3.0 * c) / square
+    grows = 2.0 * (rx * ux + ry * uy + rz * uz)
+    sx, sy, sz = cross(rx, ry, rz, ux, uy, uz)
+    tx, ty, tz = cross(rx, ry, rz, sx, sy, sz)
+    wx, wy, wz = cross(ux, uy, uz, sx, sy, sz)
+    return (
+        grows * (b_slope * sx + c_slope * tx) + c * wx,
+        grows * (b_slope * sy + c_slope * ty) + c * wy,
+        grows * (b_slope * sz + c_slope * tz) + c * wz,
+    )
+
+
+@kernel
 def rotation_matrix(x, y, z, w):
     """Nine elements, row by row, of the rotation matrix of the unit quaternion."""
     return (

@@ -13,7 +13,8 @@ from grouser.physics.compliance.search import LoopSearch
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import AXES
 from grouser.physics.description.urdf.placement import initial_poses
-from grouser.physics.model.multibody import TWIST, MultibodyModel, Names
+from grouser.physics.model.multibody import ELASTIC, TWIST, MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.integration import integrate_positions
 
 # Number of further starts beside the initial positions, which may be a dead point, and their distance [m, rad].
@@ -77,7 +78,8 @@ def _free_rates(machine: Machine, model: MultibodyModel, names: Names) -> np.nda
     base = 0 if machine.floating_base else -1
     rates = set()
     for body, joint in enumerate(names.body_joint):
-        if model.body_kind[body] != TWIST and joint not in given and body != base and not model.body_mimics[body]:
+        stays = model.body_kind[body] in (TWIST, ELASTIC) or model.body_mimics[body]
+        if not stays and joint not in given and body != base:
             rates.update(model.column_rate[model.column_start[body] : model.column_start[body + 1]].tolist())
     return np.array(sorted(rates), dtype=np.int64)
 

@@ -17,7 +17,9 @@ from grouser.physics.description.data.compliance import JointFrame, LoopJoint, c
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import AXES
 from grouser.physics.description.data.rotation import quaternion_from_rpy
-from grouser.physics.model.multibody import MultibodyModel, Names, bodies_between, moving_rates
+from grouser.physics.model.blocks import bodies_between, moving_rates
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.jacobian import wrench_row
 from grouser.physics.multibody.kinematics import Kinematics, update_positions
 

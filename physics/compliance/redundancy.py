@@ -11,7 +11,8 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.compliance.search import LoopSearch
-from grouser.physics.model.multibody import MultibodyModel, bodies_between
+from grouser.physics.model.blocks import bodies_between
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.integration import integrate_positions
 
 # Greatest gap of over-constrained loops: their joints share it, springs by their load, rigid ones evenly [m, rad].

@@ -13,7 +13,7 @@ import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 
 
 class JointSprings(NamedTuple):

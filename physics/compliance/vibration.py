@@ -8,7 +8,8 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import LoopConstraints, make_loop_motion, place_loops
 from grouser.physics.compliance.springs import JointSprings
-from grouser.physics.model.multibody import MultibodyModel, with_entries
+from grouser.physics.model.blocks import with_entries
+from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics
 from grouser.physics.multibody.mass import full_matrix, make_mass_matrix

@@ -23,7 +23,7 @@ from grouser.physics.contact.terrain import SPHERE_CONTACTS
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 
 # Peaks that may press into a shape at the same time.
 PEAK_CONTACTS = 4

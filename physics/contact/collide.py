@@ -40,7 +40,8 @@ from grouser.physics.contact.unmoved import (
 )
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 
 # Links that overlap by more than this at the start cannot be meant to touch [m].

@@ -17,7 +17,7 @@ from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.reduction import HULL_POINTS
 from grouser.physics.contact.shapes import CAPSULE, HULL, POINTS, Shapes
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 
 # Methods for a pair: points of the first or second shape against the other, two capsules, two convex solids.
 POINTS_OF_FIRST, POINTS_OF_SECOND, CAPSULES, CONVEX = range(4)

@@ -19,7 +19,7 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geom
 from grouser.physics.description.data.track import Track
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.hulls import MOST_VERTICES
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 
 POINTS, CAPSULE, BOX, CYLINDER, HULL = range(5)
 # A mesh thinner than this share of its largest extent is flat, and gets the thickness _FLAT_THICKNESS [m].

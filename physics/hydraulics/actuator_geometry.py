@@ -8,7 +8,8 @@ import numpy as np
 from grouser.physics.description.data.hydraulics import DirectionalValve, Fluid, HydraulicCylinder
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import feeding_valve
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 
 # Columns of the energy account of a cylinder [J].
 SUPPLIED, RETURNED, THROTTLED, COMPRESSED, VISCOUS_LOSS, FRICTION_LOSS, STOP_LOSS, PISTON_WORK, OIL_WORK = range(9)

@@ -4,7 +4,7 @@ import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
-from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, MultibodyModel
+from grouser.physics.model.multibody import ELASTIC, FREE, PLANAR, SPHERICAL, MultibodyModel
 from grouser.physics.multibody.spans import Span, whole
 
 
@@ -33,6 +33,9 @@ def integrate_positions_of(model: MultibodyModel, span: Span, q, v, step: float)
             _turn(q, at, step * v[rate], step * v[rate + 1], step * v[rate + 2])
         elif kind == PLANAR:
             _integrate_planar(q, at, v, rate, step)
+        elif kind == ELASTIC:
+            for k in range(model.column_start[i + 1] - model.column_start[i]):
+                q[at + k] += step * v[rate + k]
         else:
             q[at] += step * v[rate]
 

@@ -6,8 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import embedded, inlined, kernel
-from grouser.physics.base.spatial import cross_motion, quaternion_exponential, rotation_matrix, screw_displacement
-from grouser.physics.model.multibody import FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, MultibodyModel
+from grouser.physics.base.spatial import (
+    cross,
+    cross_motion,
+    quaternion_exponential,
+    rotated,
+    rotation_matrix,
+    screw_displacement,
+)
+from grouser.physics.model.multibody import ELASTIC, FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, MultibodyModel
+from grouser.physics.multibody.elastic_body import changing_columns, displace
 from grouser.physics.multibody.spans import Span, Spans, whole
 
 
@@ -18,6 +26,8 @@ class Kinematics(NamedTuple):
         origin: the inertial reference point, world frame [m], (3,).
         rotation: world from body, (bodies, 3, 3).
         position: origin of the body frame, from `origin`, world axes [m], (bodies, 3).
+        bending: of each ELASTIC body, in the axes of its joint: rotation vector [rad], d [m], (bodies, 6).
+        slope: H q of the columns of ELASTIC bodies, (columns,).
         column: twist per unit of coordinate rate, (columns, 6).
         twist: of each body, (bodies, 6).
         bias: spatial acceleration at zero coordinate acceleration, without that of the parent, (bodies, 6).
@@ -27,6 +37,8 @@ class Kinematics(NamedTuple):
     origin: np.ndarray
     rotation: np.ndarray
     position: np.ndarray
+    bending: np.ndarray
+    slope: np.ndarray
     column: np.ndarray
     twist: np.ndarray
     bias: np.ndarray
@@ -40,6 +52,8 @@ def make_kinematics(model: MultibodyModel) -> Kinematics:
         np.zeros(3),
         np.zeros((bodies, 3, 3)),
         np.zeros((bodies, 3)),
+        np.zeros((bodies, 6)),
+        np.zeros(columns),
         np.zeros((columns, 6)),
         np.zeros((bodies, 6)),
         np.zeros((bodies, 6)),
@@ -84,12 +98,7 @@ def update_positions(model: MultibodyModel, q, kinematics: Kinematics):
 @inlined
 def _update_positions_of(model: MultibodyModel, span: Span, q, kinematics: Kinematics):
     """As `update_positions`, for the bodies of a span."""
-    origin, rotation, position, column = (
-        kinematics.origin,
-        kinematics.rotation,
-        kinematics.position,
-        kinematics.column,
-    )
+    origin, rotation, position = kinematics.origin, kinematics.rotation, kinematics.position
     floating = model.body_parent.shape[0] > 0 and model.body_kind[0] == FREE
     for k in range(3):
         origin[k] = 0.0
@@ -98,13 +107,19 @@ def _update_positions_of(model: MultibodyModel, span: Span, q, kinematics: Kinem
             for m in range(3):
                 origin[k] += model.body_rotation[0, k, m] * q[model.body_q[0] + m]
     for i in range(span.body, span.body_end):
-        _place_body(model, i, q, origin, rotation, position, column)
+        _place_body(model, i, q, kinematics)
         _inertia_in_world(model, i, rotation, position, kinematics.inertia)
 
 
 @inlined
-def _place_body(model: MultibodyModel, i, q, origin, rotation, position, column):
+def _place_body(model: MultibodyModel, i, q, kinematics: Kinematics):
     """Pose of body i and the columns of its joint."""
+    origin, rotation, position, column = (
+        kinematics.origin,
+        kinematics.rotation,
+        kinematics.position,
+        kinematics.column,
+    )
     parent = model.body_parent[i]
     placement = model.body_rotation[i]
     offset = model.body_position[i]
@@ -151,8 +166,8 @@ def _place_body(model: MultibodyModel, i, q, origin, rotation, position, column)
         _angular_column(column, first + 5, px, py, pz, r02, r12, r22, 1.0)
     elif kind == TWIST:
         amount = model.body_multiplier[i] * q[at] + model.body_offset[i]
-        twist = model.body_twist
-        t0, t1, t2, w0, w1, w2 = twist[i, 0], twist[i, 1], twist[i, 2], twist[i, 3], twist[i, 4], twist[i, 5]
+        twist = model.column_shape[first]
+        t0, t1, t2, w0, w1, w2 = twist[0], twist[1], twist[2], twist[3], twist[4], twist[5]
         ax, ay, az = m00 * w0 + m01 * w1 + m02 * w2, m10 * w0 + m11 * w1 + m12 * w2, m20 * w0 + m21 * w1 + m22 * w2
         _angular_column(column, first, px, py, pz, ax, ay, az, model.body_multiplier[i])
         scale = model.body_multiplier[i]
@@ -174,6 +189,21 @@ def _place_body(model: MultibodyModel, i, q, origin, rotation, position, column)
         _angular_column(column, first, px, py, pz, r00, r10, r20, 1.0)
         _angular_column(column, first + 1, px, py, pz, r01, r11, r21, 1.0)
         _angular_column(column, first + 2, px, py, pz, r02, r12, r22, 1.0)
+    elif kind == ELASTIC:
+        dx, dy, dz, wx, wy, wz = displace(model, i, q, kinematics.bending, kinematics.slope, column)
+        px += m00 * dx + m01 * dy + m02 * dz
+        py += m10 * dx + m11 * dy + m12 * dz
+        pz += m20 * dx + m21 * dy + m22 * dz
+        r00, r01, r02, r10, r11, r12, r20, r21, r22 = _turned(
+            *(m00, m01, m02, m10, m11, m12, m20, m21, m22), *quaternion_exponential(wx, wy, wz)
+        )
+        for c in range(first, model.column_start[i + 1]):
+            tx, ty, tz, ux, uy, uz = column[c, 0], column[c, 1], column[c, 2], column[c, 3], column[c, 4], column[c, 5]
+            ax, ay, az = m00 * ux + m01 * uy + m02 * uz, m10 * ux + m11 * uy + m12 * uz, m20 * ux + m21 * uy + m22 * uz
+            _angular_column(column, c, px, py, pz, ax, ay, az, 1.0)
+            column[c, 0] += m00 * tx + m01 * ty + m02 * tz
+            column[c, 1] += m10 * tx + m11 * ty + m12 * tz
+            column[c, 2] += m20 * tx + m21 * ty + m22 * tz
     elif kind == PRISMATIC:
         shift = model.body_multiplier[i] * q[at] + model.body_offset[i]
         px += m02 * shift
@@ -274,7 +304,8 @@ def _inertia_in_world(model: MultibodyModel, i, rotation, position, inertia):
 def update_velocities(model: MultibodyModel, v, kinematics: Kinematics):
     """Twists and bias accelerations for the rates v; positions must be up to date.
 
-    A joint's columns are constant in the body or in its parent, so that the bias is V_parent x V_joint.
+    A joint's columns are constant in the body or in its parent, so that the bias is V_parent x V_joint; but those of an
+    ELASTIC body change in its parent as well.
     """
     _update_velocities_of(model, whole(model), v, kinematics)
 
@@ -294,8 +325,30 @@ def _update_velocities_of(model: MultibodyModel, span: Span, v, kinematics: Kine
         twist[i, 0], twist[i, 1], twist[i, 2] = p0 + j0, p1 + j1, p2 + j2
         twist[i, 3], twist[i, 4], twist[i, 5] = p3 + j3, p4 + j4, p5 + j5
         b0, b1, b2, b3, b4, b5 = cross_motion(p0, p1, p2, p3, p4, p5, j0, j1, j2, j3, j4, j5)
+        if model.body_kind[i] == ELASTIC:
+            c0, c1, c2, c3, c4, c5 = _elastic_bias(model, i, v, kinematics, j0, j1, j2, j3, j4, j5)
+            b0, b1, b2, b3, b4, b5 = b0 + c0, b1 + c1, b2 + c2, b3 + c3, b4 + c4, b5 + c5
         bias[i, 0], bias[i, 1], bias[i, 2] = b0, b1, b2
         bias[i, 3], bias[i, 4], bias[i, 5] = b3, b4, b5
+
+
+@kernel
+def _elastic_bias(model: MultibodyModel, i, v, kinematics: Kinematics, v0, v1, v2, w0, w1, w2):
+    """Bias of ELASTIC body i by the change of its columns in its parent; (v0, ..., w2) is its twist relative to it."""
+    m, parent = model.body_rotation[i], model.body_parent[i]
+    x, y, z = kinematics.position[i, 0], kinematics.position[i, 1], kinematics.position[i, 2]
+    ax, ay, az, dx, dy, dz = changing_columns(model, i, v, kinematics.bending, kinematics.slope)
+    ax, ay, az = rotated(m, ax, ay, az)
+    dx, dy, dz = rotated(m, dx, dy, dz)
+    if parent >= 0:
+        ax, ay, az = rotated(kinematics.rotation[parent], ax, ay, az)
+        dx, dy, dz = rotated(kinematics.rotation[parent], dx, dy, dz)
+    # the velocity at the origin is that of the frame, u, and p x w: its derivative is du/dt + u x w + p x dw/dt
+    sx, sy, sz = cross(w0, w1, w2, x, y, z)
+    ux, uy, uz = v0 + sx, v1 + sy, v2 + sz
+    gx, gy, gz = cross(ux, uy, uz, w0, w1, w2)
+    hx, hy, hz = cross(x, y, z, dx, dy, dz)
+    return ax + gx + hx, ay + gy + hy, az + gz + hz, dx, dy, dz
 
 
 @inlined

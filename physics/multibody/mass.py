@@ -66,7 +66,7 @@ def full_matrix(model: MultibodyModel, matrix: MassMatrix, rates: np.ndarray | N
     """The matrix with all its entries.
 
     Args:
-        model: the multibody system, with entries in all blocks (`model.multibody.with_entries`).
+        model: the multibody system, with entries in all blocks (`model.blocks.with_entries`).
         matrix: the matrix.
         rates: coordinates of whole blocks, ascending; all of them by default.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from grouser.physics.description.data.soil import Wheel
 from grouser.physics.integrators.context import State, System, Workspace
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.readings.measurements import Contact
 
 

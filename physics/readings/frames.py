@@ -4,7 +4,7 @@ import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.base.packed import Packed
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.kinematics import Kinematics
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from grouser.physics.drives.springs import BUILT_IN
 from grouser.physics.integrators.context import State, System, Workspace
-from grouser.physics.model.multibody import JointCoordinate, Names
+from grouser.physics.model.names import JointCoordinate, Names
 from grouser.physics.readings.measurements import SphericalJointState
 
 

@@ -313,7 +313,7 @@ class FlexibleLinkState:
     Attributes:
         tip_deflection_y, tip_deflection_z: of the end of the axis [m].
         tip_twist: of the section there: the part of its turn that is about x [rad], from -pi to pi.
-        strain_energy: in the springs between the elements [J].
+        strain_energy: of the link, or of the springs between its elements [J].
     """
 
     tip_deflection_y: float

@@ -9,7 +9,7 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.compliance.loops import loop_wrench
 from grouser.physics.integrators.context import System, Workspace
-from grouser.physics.model.multibody import FrameOfJoint
+from grouser.physics.model.names import FrameOfJoint
 from grouser.physics.multibody.newton_euler import inverse_dynamics
 from grouser.physics.tracks.running_wheels import sprung_force, sprung_wheels
 

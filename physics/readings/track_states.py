@@ -8,7 +8,7 @@ import numpy as np
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.track import Track
 from grouser.physics.integrators.context import Workspace
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.readings.measurements import TrackState
 from grouser.physics.soil.memory import shown_slip
 from grouser.physics.tracks.belts import FIGURES, TOUCHING, Tracks, TrackWorkspace

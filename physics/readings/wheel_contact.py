@@ -13,7 +13,7 @@ from grouser.physics.base.spatial import cross_product, velocity_at
 from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.data.soil import Wheel
 from grouser.physics.description.data.world import Ground
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.readings.measurements import WheelState
 from grouser.physics.soil.memory import shown_slip

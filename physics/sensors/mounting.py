@@ -7,7 +7,7 @@ import numpy as np
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.sensors import Sensor
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.kinematics import Kinematics
 
 

@@ -11,7 +11,6 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import leaves
 from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.loops import make_loops
-from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.compliance.springs import make_joint_springs
 from grouser.physics.contact.collide import exclude_overlaps, make_collision, shape_name
 from grouser.physics.contact.shapes import warn_still_surfaces
@@ -22,6 +21,7 @@ from grouser.physics.description.data.machine import Machine, require_machine
 from grouser.physics.description.data.world import Ground, World, require_world
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.servo import make_drives
+from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.elements import beyond_published_schemes, make_network
 from grouser.physics.hydraulics.faults import Fault, leaks, machine_faults
@@ -32,13 +32,16 @@ from grouser.physics.integrators.context import INTEGRATORS, Settings, State, Sy
 from grouser.physics.integrators.smooth import check_smooth
 from grouser.physics.joints.laws import make_joint_laws
 from grouser.physics.joints.room import System as Joints
+from grouser.physics.model.build import build_model
 from grouser.physics.model.command import Command, make_command
-from grouser.physics.model.multibody import Names, build_model, with_initial_positions
+from grouser.physics.model.multibody import with_initial_positions
+from grouser.physics.model.names import Names
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
+from grouser.physics.readings.strain import StrainMap, strain_maps
 from grouser.physics.simulation.compile_ahead import compile_ahead
 from grouser.physics.simulation.membership import RAYS, Elements, element_names, membership_of, sensors_of
 from grouser.physics.simulation.named_view import require_name
@@ -65,6 +68,7 @@ class Setup:
         system: the arrays.
         fingerprint: digest of the arrays and settings.
         beams: the flexible links among the divided machine's links.
+        strains: of the strain gauges.
         warnings: possible mistakes in the description.
     """
 
@@ -83,6 +87,7 @@ class Setup:
     system: System
     fingerprint: str
     beams: tuple[Beam, ...]
+    strains: tuple[StrainMap, ...]
     warnings: tuple[str, ...]
 
 
@@ -133,6 +138,7 @@ def set_up(
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
     alternating = warn_alternating_load(divided, names, model, system.tracks, world, float(step))
     shapes, faults = system.contact.shapes, machine_faults(machine)
+    beams = tuple(make_beam(flexible, divided, model, names) for flexible in machine.flexible_links)
     elements = element_names(machine, divided, names, shapes, lines, faults)
     return Setup(
         machine=machine,
@@ -149,7 +155,8 @@ def set_up(
         membership=membership_of(machine, elements),
         system=system,
         fingerprint=_fingerprint(system),
-        beams=tuple(make_beam(flexible, divided, names) for flexible in machine.flexible_links),
+        beams=beams,
+        strains=strain_maps(machine, beams),
         warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating),
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from grouser.physics.base.errors import ConvergenceError, DivergenceError
 from grouser.physics.integrators.context import State
-from grouser.physics.model.multibody import POSITIONS
+from grouser.physics.model.multibody import position_count
 from grouser.physics.simulation.building import Setup
 
 
@@ -45,6 +45,6 @@ def _position_joints(setup: Setup, count: int) -> list[str]:
     joints = [""] * count
     for body in np.flatnonzero(~model.body_mimics).tolist():
         first = int(model.body_q[body])
-        positions = POSITIONS[int(model.body_kind[body])]
+        positions = position_count(model, body)
         joints[first : first + positions] = [names.body_joint[body]] * positions
     return joints

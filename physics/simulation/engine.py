@@ -28,6 +28,7 @@ from grouser.physics.model.command import Command
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.multibody.spans import span_all
 from grouser.physics.readings.energy_balance import open_accounts
+from grouser.physics.readings.flexible_links import bent_too_far
 from grouser.physics.readings.measurements import Energy
 from grouser.physics.readings.mechanical_energy import mechanical_energy, pair_energies
 from grouser.physics.readings.soil_measurements import beyond_soils
@@ -86,6 +87,7 @@ class Engine:
         self.workspace: Workspace = make_workspace(system)
         self._warned_soils: set[str] = set()
         self._warned_tracks: set[str] = set()
+        self._warned_links: set[str] = set()
         self._warned_of_turning = False
         self._schedule = make_schedule(system)
         self._compiled = False
@@ -170,6 +172,8 @@ class Engine:
         soils = beyond_soils(self.setup.world, work.soil, work.tracks, self._warned_soils)
         lying = lying_on_soil(self.setup.machine.tracks, work.tracks, self._warned_tracks)
         for warning in (*soils, *lying):
+            warnings.warn(warning, RuntimeWarning, stacklevel=3)
+        for warning in bent_too_far(self.setup.machine, self.setup.beams, self.state.q, self._warned_links):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         self._warn_of_turning()
         unsettled, rate, _ = self.workspace.constraints.unsettled

@@ -40,14 +40,14 @@ def make_sensor_views(engine: Engine, selection: Selection) -> SensorViews:
 
 
 def _view(engine: Engine, selection: Selection, kind: str) -> NamedView[Any]:
-    sensors, own = sensors_of(engine.setup.machine, kind), getattr(selection.own, kind)
+    sensors, own = sensors_of(engine.setup.divided, kind), getattr(selection.own, kind)
     readers = {index: _READERS[kind](engine, sensors[index]) for index in own.tolist()}
     return elements_view(kind.replace("_", " "), getattr(selection.names, kind), own, lambda index: readers[index]())
 
 
 def _mounting(engine: Engine, sensor: Sensor) -> Mounting:
     setup = engine.setup
-    return mounting_of(sensor, setup.machine.carrier(sensor), setup.names)
+    return mounting_of(sensor, setup.divided.carrier(sensor), setup.names)
 
 
 def _imu(engine: Engine, imu: Any) -> Callable[[], ImuReading]:

@@ -15,7 +15,8 @@ from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.published_valve import CAVITY
 from grouser.physics.integrators.context import State, System
 from grouser.physics.model.command import Command
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.readings.energy_balance import balance_energy
 from grouser.physics.readings.hydraulic_balance import balance_hydraulics
 from grouser.physics.readings.measurements import (
@@ -25,7 +26,7 @@ from grouser.physics.readings.measurements import (
     NumericalDamping,
     SolverDiagnostics,
 )
-from grouser.physics.readings.vibration import damping_warnings, numerical_damping
+from grouser.physics.readings.vibration import damping_warnings, numerical_damping, unresolved_warnings
 from grouser.physics.simulation.batch import Batch
 from grouser.physics.simulation.building import set_up
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
@@ -106,8 +107,7 @@ class Simulation(MachineView):
         engine = Engine(setup)
         inside = lift_out(engine, spawn)
         self._stand_on(engine)
-        damped = damping_warnings(self.numerical_damping(), self.step_size)
-        self.warnings: tuple[str, ...] = setup.warnings + inside + damped
+        self.warnings: tuple[str, ...] = setup.warnings + inside + self._vibration_warnings()
         self.reset()
         self._close()
 
@@ -304,6 +304,12 @@ class Simulation(MachineView):
     def numerical_damping(self) -> tuple[NumericalDamping, ...]:
         """Numerical damping of the slowest vibration of each elastic part; only `semi_implicit` adds any."""
         return numerical_damping(self.machine, self.vibration_modes(), self.integrator, self.step_size)
+
+    def _vibration_warnings(self) -> tuple[str, ...]:
+        """What the step does to vibrations."""
+        settings = self.vibration_modes(), self.integrator, self.step_size
+        damped = damping_warnings(numerical_damping(self.machine, *settings), self.step_size)
+        return damped + unresolved_warnings(self.machine, *settings)
 
     # --- solver and circuit -----------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.soil import LEVELS, SoilGround, Wheel
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.wheel_profile import mark_of
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 from grouser.physics.soil.laws import Soils, make_soils
 from grouser.physics.soil.tiles import tiles_of_window
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 from grouser.physics.tracks.belts import Tracks
 
 # r from which on the load may alternate.

@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.track import BeltPath, Track
-from grouser.physics.model.multibody import Names
+from grouser.physics.model.names import Names
 
 # Components of a sprung wheel's velocity on the body that carries the track: ahead and up.
 WHEEL_MOTION = 2

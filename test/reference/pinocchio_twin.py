@@ -17,7 +17,8 @@ import pinocchio as pin
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import MultibodyModel, Names
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.model.names import Names
 
 FREE_BASE = "root_joint"
 _SPHERICAL = pin.JointModelSpherical().shortname()

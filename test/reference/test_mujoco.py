@@ -10,7 +10,7 @@ import grouser
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.mass import full_matrix, make_mass_matrix

@@ -11,7 +11,8 @@ from pinocchio_twin import PinocchioTwin, placement
 import grouser
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, build_model
+from grouser.physics.model.build import build_model
+from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import kinetic_energy, potential_energy, total_momentum

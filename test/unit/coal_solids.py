@@ -8,7 +8,7 @@ from grouser.physics.base import spatial
 from grouser.physics.contact.shapes import make_shapes
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Sphere
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 
 
 def in_coal(geometry):

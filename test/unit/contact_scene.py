@@ -28,7 +28,7 @@ from grouser.physics.description.data.mechanism import Collision, Inertial, Join
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Mesh
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 
 FREE_SPACE = World(ground=None)

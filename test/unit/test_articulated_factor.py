@@ -11,7 +11,8 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.machine_file.loader import parse_machine
-from grouser.physics.model.multibody import build_model, with_entries
+from grouser.physics.model.blocks import with_entries
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import (
     factorise,

@@ -15,7 +15,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Cylinder, Sphere
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.free_body import carry_momentum
 from grouser.physics.multibody.integration import integrate_positions
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics

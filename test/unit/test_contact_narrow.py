@@ -16,7 +16,7 @@ from grouser.physics.contact.narrow import (
 from grouser.physics.contact.shapes import make_shapes
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, PointSet, Sphere
 from grouser.physics.description.data.world import World
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, lambda leaf: leaf.py_func], ids=["compiled", "python"])
 ROUND_OFF = 1e-12

@@ -171,11 +171,11 @@ def test_spring_along_the_coordinate_of_a_joint(tmp_path):
 
 
 FLEXIBLE = (
-    '<flexible_link link="arm" method="rigid_elements" size="3" length="2" bending_stiffness_y="10" '
+    '<flexible_link link="arm" discretisation="rigid_elements" size="3" length="2" bending_stiffness_y="10" '
     'bending_stiffness_z="20" torsional_stiffness="30"/>'
 )
 ROD = (
-    '<flexible_link link="arm" method="rigid_elements" size="3" length="2" modulus="2e11" shear_modulus="8e10" '
+    '<flexible_link link="arm" discretisation="rigid_elements" size="3" length="2" modulus="2e11" shear_modulus="8e10" '
     'diameter="0.05" xyz="1 2 3" rpy="0 0.5 0" damping_time="0.01"/>'
 )
 
@@ -346,7 +346,7 @@ BAD = {
     "flexible link by another method": (
         FLEXIBLE.replace("rigid_elements", "modal"),
         14,
-        ["method = 'modal'", "rigid_elements"],
+        ["discretisation = 'modal'", "assumed_modes, b_spline, bezier, finite_elements, rigid_elements"],
     ),
     "no element": (FLEXIBLE.replace('"3"', '"0"'), 14, ["size = 0", "1 to 200"]),
     "too many elements": (FLEXIBLE.replace('"3"', '"201"'), 14, ["size = 201", "1 to 200"]),
@@ -363,8 +363,8 @@ BAD = {
         14,
         ["torsional_stiffness is missing beside bending_stiffness_y"],
     ),
-    "diameter missing": (ROD.replace('diameter="0.05"', ""), 14, ["diameter is missing beside modulus"]),
-    "rod too thin": (ROD.replace("0.05", "1e-100"), 14, ["bending_stiffness_y = 0 N m2", "diameter is in metres"]),
+    "diameter missing": (ROD.replace('diameter="0.05"', ""), 14, ["a cross section is missing beside modulus"]),
+    "rod too thin": (ROD.replace("0.05", "1e-100"), 14, ["bending_stiffness_y = 0 N m2", "lengths are in metres"]),
     "rod too thick": (ROD.replace("0.05", "1e6"), 14, ["bending_stiffness_y", "at most 1e+15"]),
     "flexible link twice": (FLEXIBLE + "\n" + FLEXIBLE, 15, ["already a <flexible_link> with link 'arm'"]),
     "flexible link without mass": (FLEXIBLE.replace("arm", "puck"), 14, ["'puck' has no mass"]),

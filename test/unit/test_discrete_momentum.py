@@ -10,7 +10,7 @@ from uncompiled import uncompiled
 import grouser
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.mechanism import JointLimit
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.discrete_momentum import (
     add_momenta,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from elastic_shapes import random_shape
 from uncompiled import uncompiled
 
 import grouser
@@ -14,7 +15,7 @@ from grouser.physics.description import parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.articulated import forward_dynamics, make_articulated_workspace
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.energy import elastic_energy, kinetic_energy, potential_energy, total_momentum
@@ -36,11 +37,11 @@ def elastic_machine():
     elastic["slide"] = (ElasticCoordinate("bending", 1.0), ElasticCoordinate("torsion", 2.0))
     elastic["base"] = (ElasticCoordinate("sagging", 3.0),)
     random = np.random.default_rng(8)
-    shapes = {joint.name: random.normal(size=(len(elastic.get(joint.parent, ())), 6)) for joint in machine.joints}
+    shapes = {joint.name: random_shape(random, len(elastic.get(joint.parent, ()))) for joint in machine.joints}
     return replace(
         machine,
         links=tuple(replace(link, elastic=elastic.get(link.name, ())) for link in machine.links),
-        joints=tuple(replace(joint, elastic_shape=tuple(map(tuple, shapes[joint.name]))) for joint in machine.joints),
+        joints=tuple(replace(joint, elastic_shape=shapes[joint.name]) for joint in machine.joints),
     )
 
 
@@ -379,7 +380,7 @@ def test_massless_joint_is_rejected():
 
 def test_a_mass_matrix_that_is_too_large_is_rejected(monkeypatch):
     """Coordinates count with those of the widest block: three in a row, and one that needs as much room."""
-    monkeypatch.setattr("grouser.physics.model.multibody._MOST_ENTRIES", 11)
+    monkeypatch.setattr("grouser.physics.model.tree._MOST_ENTRIES", 11)
     inertial = Inertial(Pose(), 1.0, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
     parents = ("link0", "link1", "link2", "link0")
     joints = tuple(Joint(f"joint{i}", "continuous", parent, f"link{i + 1}") for i, parent in enumerate(parents))

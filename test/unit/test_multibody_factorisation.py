@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from elastic_shapes import random_shape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from uncompiled import uncompiled
@@ -10,7 +11,7 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ElasticCoordinate, Inertial, Joint, Link, Mimic
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import (
     factorise,
@@ -50,7 +51,7 @@ def random_models(draw):
         mimic = None
         if kind in ONE and leaders and i not in leaders and draw(st.booleans()):
             mimic = Mimic(f"joint{draw(st.sampled_from(leaders))}", random.uniform(-2.0, 2.0), 0.3)
-        shape = tuple(tuple(random.uniform(-1.0, 1.0, 6)) for _ in range(elastic[parent]))
+        shape = random_shape(random, elastic[parent])
         pose = Pose(tuple(random.uniform(-1.0, 1.0, 3)), _unit(random, 4))
         names = f"joint{i}", kind, f"link{parent}", f"link{i + 1}"
         joints.append(Joint(*names, pose, _unit(random, 3), mimic=mimic, elastic_shape=shape))

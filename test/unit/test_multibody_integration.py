@@ -15,7 +15,8 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, Joint, JointLimit, Link, Mimic
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import FREE, SPHERICAL, build_model
+from grouser.physics.model.build import build_model
+from grouser.physics.model.multibody import FREE, SPHERICAL
 from grouser.physics.multibody.integration import integrate_positions
 
 BOTH = pytest.mark.parametrize("of", [lambda leaf: leaf, uncompiled], ids=["compiled", "python"])

@@ -11,7 +11,7 @@ from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.joint_frames import reaction_frames, turn_from_z
 from grouser.runtime.sampling import joint_axes
@@ -79,7 +79,7 @@ def test_elastic_fixed_joint_has_no_static_transform(tmp_path):
     )
     links = f'<link name="tip">{INERTIAL}</link><link name="end">{INERTIAL}</link>'
     beam = (
-        '<flexible_link link="tip" method="rigid_elements" size="3" xyz="-1.2247449 0 0" length="2.4494897"'
+        '<flexible_link link="tip" discretisation="rigid_elements" size="3" xyz="-1.2247449 0 0" length="2.4494897"'
         ' bending_stiffness_y="1" bending_stiffness_z="1" torsional_stiffness="1"/>'
     )
     elastic = machine(tmp_path, joints, f'<compliant_joint joint="soft" stiffness="1e4"/>{beam}', links)

@@ -9,7 +9,6 @@ import pytest
 from scipy.linalg import eigh
 
 from grouser.physics.base.errors import MachineError
-from grouser.physics.compliance.rigid_elements import split_flexible_links
 from grouser.physics.contact.pairs import CollisionRules
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, JointFrame, LoopJoint
 from grouser.physics.description.data.contact import DisabledCollision
@@ -20,7 +19,8 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy, rotate
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
-from grouser.physics.model.multibody import build_model
+from grouser.physics.flexible_links.division import split_flexible_links
+from grouser.physics.model.build import build_model
 
 LENGTH, MASS, BENDING_Y, BENDING_Z, TORSION = 2.0, 3.0, 50.0, 20.0, 8.0
 SLENDER = 1e-9 * MASS * LENGTH**2  # inertia about the axis, without effect on bending

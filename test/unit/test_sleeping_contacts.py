@@ -10,7 +10,7 @@ from grouser.physics.contact.slots import make_memory
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.spans import list_spans, make_spans
 
 CAPACITY = 40

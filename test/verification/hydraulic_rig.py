@@ -18,7 +18,7 @@ from grouser.physics.hydraulics.oil import compression_energy
 from grouser.physics.hydraulics.plain_parts import advance_plain_parts
 from grouser.physics.hydraulics.prediction import make_prediction
 from grouser.physics.hydraulics.trials import make_network_workspace, set_contents
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 
 ATMOSPHERE = 1e5
 # Field of `Machine` that holds the elements of a kind.

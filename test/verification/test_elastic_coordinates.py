@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from elastic_shapes import shape_of_rows
 
 from grouser import MachineError, Simulation, World
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.mechanism import ElasticCoordinate
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.mass import full_matrix, make_mass_matrix
@@ -19,7 +20,10 @@ FREE_SPACE = World(gravity=(0.0, 0.0, 0.0), ground=None)
 def with_elasticity(machine, link, coordinates, shapes):
     """The machine with one link elastic, with the shapes of its joints."""
     links = tuple(replace(one, elastic=coordinates) if one.name == link else one for one in machine.links)
-    joints = tuple(replace(one, elastic_shape=shapes.get(one.name, ())) for one in machine.joints)
+    joints = tuple(
+        replace(one, elastic_shape=shape_of_rows(shapes[one.name]) if one.name in shapes else None)
+        for one in machine.joints
+    )
     return replace(machine, links=links, joints=joints)
 
 
@@ -115,7 +119,7 @@ def test_elastic_energy_is_part_of_the_balance(parts):
 def test_massless_frame_on_an_elastic_link(parts):
     machine = beam(parts, MODES, SHAPES)
     sensor = replace(machine.links[-1], name="sensor", inertial=None)
-    mount = replace(machine.joints[-1], name="mount", child="sensor", elastic_shape=SHAPES["at_middle"])
+    mount = replace(machine.joints[-1], name="mount", child="sensor", elastic_shape=shape_of_rows(SHAPES["at_middle"]))
     machine = replace(machine, links=(*machine.links, sensor), joints=(*machine.joints, mount))
     simulation = Simulation(machine, World(ground=None))
     simulation.state.q[1] = 0.1

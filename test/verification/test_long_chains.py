@@ -7,7 +7,7 @@ import pytest
 from momentum import momentum_of
 
 from grouser import Simulation, World
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.simulation import building
 
 EARTH, SPACE = World(ground=None), World(gravity=(0.0, 0.0, 0.0), ground=None)

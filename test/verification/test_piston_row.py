@@ -10,7 +10,7 @@ from grouser.physics.constraints.rows import close_row, make_rows
 from grouser.physics.contact.rows import make_contact_rows
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.piston_rows import measure_jacobian_rates, open_piston_rows
-from grouser.physics.model.multibody import build_model
+from grouser.physics.model.build import build_model
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, multiply, solve
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from grouser.commands.circuit_drawing import circuit_dot
-from grouser.commands.graph_layout import svg_of
+from grouser.circuit_drawing.drawing import circuit_svg
 from grouser.nodes.viewer.colours import STOPS
 from grouser.nodes.viewer.cylinders import pressure_scale
 from grouser.physics.base.errors import GrouserError
@@ -21,7 +20,7 @@ def drawing(machine: Machine) -> dict[str, Any]:
         pressure of the last colour [bar]; ``colours`` of the scale.
     """
     try:
-        svg, problem = svg_of(circuit_dot(machine)), ""
+        svg, problem = circuit_svg(machine), ""
     except GrouserError as error:
         svg, problem = "", str(error)
     lines = {one.name: (one.piston_side, one.rod_side) for one in machine.cylinders}

@@ -1,6 +1,8 @@
 """Loop joints, compliant joints and flexible links. SI units."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+
+import numpy as np
 
 from grouser.physics.description.data.pose import AXES, Vector3
 
@@ -76,22 +78,49 @@ class CompliantJoint:
 
 
 @dataclass(frozen=True)
+class BeamSection:
+    """Cross section of a flexible link. Its axes are those of the elastic frame.
+
+    Attributes:
+        at: place along the elastic axis [m].
+        area: [m2].
+        second_moment_y, second_moment_z: of area, of bending about y and about z [m4].
+        torsion_constant: J of G J, the torsional stiffness [m4].
+    """
+
+    at: float
+    area: float
+    second_moment_y: float
+    second_moment_z: float
+    torsion_constant: float
+
+
+@dataclass(frozen=True)
 class FlexibleLink:
     """A link that bends and twists along an elastic axis.
 
     Attributes:
         link: the link.
-        method: rigid_elements.
-        size: number of elements.
+        discretisation: one of DISCRETISATIONS.
+        size: of the discretisation: number of modes, of elements or of segments, or degree of the curve.
         xyz, rpy: start of the elastic axis in the link frame [m, rad]; it runs along x of this frame.
         length: of the elastic axis [m].
-        bending_stiffness_y, bending_stiffness_z: EI of bending about the frame's y and z [N m2].
-        torsional_stiffness: GI_p [N m2].
+        bending_stiffness_y, bending_stiffness_z: EI of bending about the frame's y and z [N m2]; where they vary, at
+            the start.
+        torsional_stiffness: GJ [N m2], likewise.
         damping_time: damping over stiffness (proportional damping) [s].
+        modulus, shear_modulus: E and G [Pa]; 0 if the stiffnesses are given.
+        density: [kg/m3].
+        sections: ascending along the axis, linear between them and constant beyond; two at one place are a step. Empty
+            if the stiffnesses are given.
+        axial, torsion: number of functions of axial displacement and of twist.
+        bending: about which axes it bends: both, y or z.
+        modes: number of vibration modes that are kept, those of the lowest frequencies; None: all.
+        coupling: first_order, with the shortening of the axis by bending, or zero_order, without.
     """
 
     link: str
-    method: str
+    discretisation: str
     size: int
     xyz: Vector3
     rpy: Vector3
@@ -100,7 +129,34 @@ class FlexibleLink:
     bending_stiffness_z: float
     torsional_stiffness: float
     damping_time: float = 0.0
+    modulus: float = 0.0
+    shear_modulus: float = 0.0
+    density: float = 0.0
+    sections: tuple[BeamSection, ...] = ()
+    axial: int = 1
+    torsion: int = 1
+    bending: str = "both"
+    modes: int | None = None
+    coupling: str = "first_order"
 
+    def sections_at(self, x: np.ndarray) -> np.ndarray:
+        """Area, second moments about y and z and torsion constant at places between the steps, shape (n, 4)."""
+        table = np.array([astuple(section) for section in self.sections])
+        if len(table) == 1:
+            return np.tile(table[0, 1:], (len(x), 1))
+        before = np.clip(np.searchsorted(table[:, 0], x, side="right") - 1, 0, len(table) - 2)
+        below, above = table[before], table[before + 1]
+        share = np.clip((x - below[:, 0]) / np.maximum(above[:, 0] - below[:, 0], 1e-300), 0.0, 1.0)
+        return below[:, 1:] + share[:, None] * (above - below)[:, 1:]
+
+    @property
+    def smooth_pieces(self) -> np.ndarray:
+        """Ends of the pieces in which the section varies linearly, ascending from 0 to the length [m]."""
+        inner = {section.at for section in self.sections if 0.0 < section.at < self.length}
+        return np.array([0.0, *sorted(inner), self.length])
+
+
+DISCRETISATIONS = ("assumed_modes", "finite_elements", "bezier", "b_spline", "rigid_elements")
 
 Directions = tuple[bool, bool, bool]
 # Constrained translations and rotations of a type: in all directions, in none, along its axis, or normal to it.

@@ -47,6 +47,7 @@ from grouser.physics.description.data.sensors import (
     Lidar,
     Lidar3d,
     Sensor,
+    StrainGauge,
 )
 from grouser.physics.description.data.soil import Wheel
 from grouser.physics.description.data.track import Track, TrackWheel
@@ -152,6 +153,7 @@ class Machine:
     depth_cameras: tuple[DepthCamera, ...] = ()
     gnss_receivers: tuple[GnssReceiver, ...] = ()
     force_torque_sensors: tuple[ForceTorqueSensor, ...] = ()
+    strain_gauges: tuple[StrainGauge, ...] = ()
     initial_positions: tuple[InitialPosition, ...] = ()
     others: tuple[tuple[str, Any], ...] = ()
     urdf: str = field(default="", repr=False)
@@ -171,7 +173,7 @@ class Machine:
 
     @property
     def every_sensor(self) -> tuple[Sensor, ...]:
-        """Sensors of all types."""
+        """Sensors of all types with a frame; strain gauges have none."""
         return (
             *self.sensors,
             *self.lidars_3d,

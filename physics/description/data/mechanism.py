@@ -62,6 +62,28 @@ class ElasticCoordinate:
 
 
 @dataclass(frozen=True)
+class ElasticShape:
+    """How the elastic coordinates q of a link move the frame of a joint on it, in the joint's axes.
+
+    With d = sum q_a t_a and s = q^T H q, the frame is displaced by (1 - c s) d - 1/2 s e and turned by the rotation
+    vector sum q_a r_a.
+
+    Attributes:
+        translation: t_a of each coordinate, per unit [m].
+        rotation: r_a of each coordinate, per unit [rad].
+        shortening: H, symmetric, per square of the unit [m]; empty for none.
+        axis: e, unit vector of the elastic axis.
+        contraction: c, the share of d that is lost per unit of s [1/m].
+    """
+
+    translation: tuple[Vector3, ...]
+    rotation: tuple[Vector3, ...]
+    shortening: tuple[tuple[float, ...], ...] = ()
+    axis: Vector3 = (1.0, 0.0, 0.0)
+    contraction: float = 0.0
+
+
+@dataclass(frozen=True)
 class Link:
     """A link.
 
@@ -110,8 +132,7 @@ class Joint:
         axis: unit vector in the joint's frame; normal of the plane for a planar joint.
         damping: viscous coefficient [N m s/rad or N s/m].
         friction: dry friction of URDF's `<dynamics>` [N m or N].
-        elastic_shape: of an elastic parent link: twist of the joint's frame per unit of each of the link's elastic
-            coordinates, linear [m] then angular [rad], in the joint's axes.
+        elastic_shape: of an elastic parent link: how its elastic coordinates move the joint's frame.
     """
 
     name: str
@@ -125,7 +146,7 @@ class Joint:
     friction: float = 0.0
     mimic: Mimic | None = None
     line: int = 0
-    elastic_shape: tuple[tuple[float, float, float, float, float, float], ...] = ()
+    elastic_shape: ElasticShape | None = None
 
 
 @dataclass(frozen=True)

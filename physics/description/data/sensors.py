@@ -184,4 +184,22 @@ class ForceTorqueSensor:
     torque_noise: float = 0.0
 
 
+@dataclass(frozen=True)
+class StrainGauge:
+    """A strain gauge along the elastic axis of a flexible link; it has no frame.
+
+    Attributes:
+        name: of the gauge.
+        link: the flexible link.
+        at: place along the elastic axis [m].
+        y, z: place on the section, from the elastic axis along y and z of the elastic frame [m].
+    """
+
+    name: str
+    link: str
+    at: float
+    y: float = 0.0
+    z: float = 0.0
+
+
 Sensor = MountedSensor | ForceTorqueSensor

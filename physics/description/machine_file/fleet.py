@@ -130,7 +130,7 @@ def _renamed(element: Any, kind: ElementKind, prefix: str, materials: Collection
         name = getattr(element, attribute.name, None)
         if name and (attribute.kind in _NAMES or (attribute.kind is Kind.MATERIAL and name in materials)):
             changes[attribute.name] = prefix + name
-    for part in kind.parts:
+    for part in (one for one in kind.parts if not one.repeated):
         held = getattr(element, part.tag)
         if held is not None:
             changes[part.tag] = _renamed(held, part, prefix, materials)

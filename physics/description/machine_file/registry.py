@@ -9,7 +9,6 @@ from grouser.physics.description.elements import (
     contact,
     decomposition,
     density,
-    flexible_links,
     initial_positions,
     integrator,
     joint_friction,
@@ -19,6 +18,7 @@ from grouser.physics.description.elements import (
     tracks,
     wheels,
 )
+from grouser.physics.description.elements.flexible_links import family as flexible_links
 from grouser.physics.description.elements.hydraulics import family as hydraulics
 from grouser.physics.description.elements.sensors import family as sensors
 from grouser.physics.description.table.attributes import ElementKind

@@ -6,6 +6,7 @@ from typing import Any
 
 from grouser.physics.description.data.compliance import JointFrame
 from grouser.physics.description.data.hydraulics import Attachment
+from grouser.physics.description.table.plausible import PlausibleRange
 
 
 class Kind(Enum):
@@ -43,6 +44,7 @@ class Attribute:
         minimum, maximum: valid range; None: open.
         above_minimum: whether the minimum itself is out of range.
         choices: valid words of a CHOICE.
+        plausible: range outside which another unit is suspected; None: no such check.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Attribute:
     maximum: float | None = None
     above_minimum: bool = False
     choices: tuple[str, ...] = ()
+    plausible: PlausibleRange | None = None
 
     def valid(self) -> str:
         """Returns the valid values as a text; empty if all values of its kind are valid."""
@@ -81,8 +84,9 @@ class ElementKind:
             a part of another element.
         single: at most one in a machine.
         unique: attribute whose value must differ between elements of this tag.
-        parts: child elements, each exactly once or, if optional, at most once.
+        parts: child elements, each exactly once or as `optional` and `repeated` say.
         optional: whether this part may be missing; its value is then None.
+        repeated: whether this part may occur any number of times; its value is a tuple, and holds no names.
         consumed: whether it only changes links or joints when a file is loaded; the machine does not keep it.
     """
 
@@ -95,6 +99,7 @@ class ElementKind:
     unique: str | None = None
     parts: tuple["ElementKind", ...] = ()
     optional: bool = False
+    repeated: bool = False
     consumed: bool = False
 
 

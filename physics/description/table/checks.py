@@ -28,7 +28,7 @@ def check_references(elements: Iterable[ElementKind], extension: Extension, robo
     for kind in elements:
         for entry in extension[kind.field]:
             holders = [(entry.element, entry.value, kind)]
-            for part in kind.parts:
+            for part in (one for one in kind.parts if not one.repeated):
                 held = entry.element.optional(part.tag)
                 if held is not None:
                     holders.append((held, getattr(entry.value, part.tag), part))

@@ -148,6 +148,7 @@ def rigid_lumps(machine: Machine) -> dict[str, str]:
     above = {joint.child: joint for joint in machine.joints}
     compliant = {compliance.joint for compliance in machine.compliant_joints}
     flexible = {bending.link for bending in machine.flexible_links}
+    flexible |= {link.name for link in machine.links if link.elastic}
     lump = {machine.root: machine.root}
     for link in in_tree_order(machine.root, machine.joints)[1:]:
         joint = above[link]

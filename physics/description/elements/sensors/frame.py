@@ -6,7 +6,7 @@ from grouser.physics.description.table.family import Entry, Scope
 from grouser.physics.description.text.xml_tree import Element
 
 # Fields of all sensors. A new family of sensors is added here.
-FIELDS = ("sensors", "lidars_3d", "depth_cameras", "gnss_receivers", "force_torque_sensors")
+FIELDS = ("sensors", "lidars_3d", "depth_cameras", "gnss_receivers", "force_torque_sensors", "strain_gauges")
 
 
 def check_sensor_name(entry: Entry, scope: Scope) -> None:

@@ -6,30 +6,29 @@ in a spring in its middle: E I / D about the two transverse axes, G I_p / D abou
 is rigid, so that there are n elements; those at the ends are half as long as the others.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 
-from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink
-from grouser.physics.description.data.contact import DisabledCollision
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, InitialPosition, Joint, Link
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
-from grouser.physics.description.urdf.placement import rigid_lumps
+from grouser.physics.flexible_links.names import held_apart, link_error, refuse_repeated
+from grouser.physics.flexible_links.quadrature import gauss_rule
 
 _TURNS = "zyx"
+# Points of quadrature of the compliance of a segment, in each of its linear pieces.
+_POINTS = 12
 _NO_STIFFNESS = (0.0, 0.0, 0.0)
 # Tolerance of a negative density due to rounding, as a share of the mean density.
 _DENSITY_ROUND_OFF = 1e-9
 
 
-def split_flexible_links(machine: Machine) -> Machine:
-    """Divides the flexible links of the method `rigid_elements`; none of them is left in the result.
+def divide(machine: Machine, flexible: FlexibleLink) -> Machine:
+    """Divides a flexible link into rigid elements.
 
     The first element keeps the link's name, frame, visuals and collision shapes (which do not bend), and the joint that
     carries the link. Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
@@ -44,16 +43,13 @@ def split_flexible_links(machine: Machine) -> Machine:
 
     Args:
         machine: from the description.
+        flexible: the link; one with one element stays rigid.
 
     Raises:
         MachineError: no density along the axis gives the inertial, or a link or joint already has the name of an
             element.
     """
-    for flexible in machine.flexible_links:
-        if flexible.method == "rigid_elements" and flexible.size > 1:
-            machine = _Division(machine, flexible).divided()
-    others = tuple(flexible for flexible in machine.flexible_links if flexible.method != "rigid_elements")
-    return replace(machine, flexible_links=others)
+    return _Division(machine, flexible).divided() if flexible.size > 1 else machine
 
 
 def element_names(flexible: FlexibleLink) -> list[str]:
@@ -112,13 +108,9 @@ class _Division:
             for turn, joint in zip(_TURNS, self._turns(k), strict=True):
                 joints.append(joint)
                 links.append(Link(joint.child, inertial if turn == "x" else None))
-                compliances.append(self._spring(joint.name, turn))
+                compliances.append(self._spring(k, joint.name, turn))
                 straight.append(InitialPosition(joint.name, 0.0))
-        self._refuse_repeated("link", [link.name for link in links])
-        self._refuse_repeated(
-            "joint", [*(joint.name for joint in joints), *(loop.name for loop in machine.loop_joints)]
-        )
-        return replace(
+        result = replace(
             machine,
             links=tuple(links),
             joints=tuple(joints),
@@ -131,9 +123,11 @@ class _Division:
                 replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
                 for loop in machine.loop_joints
             ),
-            disabled_collisions=(*machine.disabled_collisions, *self._held_apart()),
+            disabled_collisions=(*machine.disabled_collisions, *held_apart(machine, self.flexible)),
             initial_positions=(*machine.initial_positions, *straight),
         )
+        refuse_repeated(result, self.flexible)
+        return result
 
     def _turns(self, k: int) -> Iterator[Joint]:
         """The three joints between element k - 1 and element k."""
@@ -145,17 +139,31 @@ class _Division:
             yield Joint(name, "continuous", before, after, at, _vector(self.axes[:, "xyz".index(turn)]))
             before, at = after, Pose()
 
-    def _spring(self, joint: str, turn: str) -> CompliantJoint:
+    def _spring(self, k: int, joint: str, turn: str) -> CompliantJoint:
+        """A spring between element k - 1 and element k, with the compliance of its segment."""
         flexible = self.flexible
         modulus = {
             "x": flexible.torsional_stiffness,
             "y": flexible.bending_stiffness_y,
             "z": flexible.bending_stiffness_z,
         }[turn]
-        stiffness = modulus / self.segment
+        stiffness = modulus * self._sections(k, turn) / self.segment
         none = _NO_STIFFNESS
         return CompliantJoint(
             *(joint, none, none, none, none), axial_stiffness=stiffness, axial_damping=flexible.damping_time * stiffness
+        )
+
+    def _sections(self, k: int, turn: str) -> float:
+        """Mean of a segment's second moment, for springs in series, over that at the start of the axis."""
+        flexible = self.flexible
+        if len(flexible.sections) < 2:
+            return 1.0
+        begin, end = (k - 1) * self.segment, min(k * self.segment, flexible.length)
+        pieces = flexible.smooth_pieces
+        x, weight = gauss_rule(np.array([begin, *pieces[(pieces > begin) & (pieces < end)], end]), _POINTS)
+        column, first = {"y": (1, "second_moment_y"), "z": (2, "second_moment_z"), "x": (3, "torsion_constant")}[turn]
+        return self.segment / float(
+            weight @ (getattr(flexible.sections[0], first) / flexible.sections_at(x)[:, column])
         )
 
     def _place(self, link: str, xyz: Vector3) -> tuple[str, Vector3]:
@@ -180,7 +188,9 @@ class _Division:
         """
         whole = next(link.inertial for link in self.machine.links if link.name == self.flexible.link)
         if whole is None or whole.mass <= 0.0:
-            raise self._error("has no mass to divide", "give it an <inertial> or a <density>")
+            raise link_error(
+                *(self.machine, self.flexible), "has no mass to divide", "give it an <inertial> or a <density>"
+            )
         along, half = self.axes[:, 0], 0.5 * self.flexible.length
         centre, moments = np.array(whole.pose.position), _second_moments(whole)
         middle = along @ (centre - self.start) - half
@@ -208,38 +218,13 @@ class _Division:
         if lowest < -_DENSITY_ROUND_OFF:
             length = self.flexible.length
             centre, gyration = 0.5 * length * (1.0 + mean), 0.5 * length * max(mean_square - mean**2, 0.0) ** 0.5
-            raise self._error(
+            raise link_error(
+                *(self.machine, self.flexible),
                 f"has its mass centred at {centre:.4g} m along an elastic axis of {length:.4g} m, with a radius of "
                 f"gyration of {gyration:.4g} m along it: it cannot be spread over the axis",
                 "give what is concentrated a link of its own, fixed to this one",
             )
         return b, c
-
-    def _held_apart(self) -> Iterator[DisabledCollision]:
-        """Pairs of links that could not touch while the link was rigid, because of a joint on it."""
-        machine = self.machine
-        lumps = rigid_lumps(replace(machine, flexible_links=()))
-        divided = lumps[self.flexible.link]
-        compliant = {compliance.joint for compliance in machine.compliant_joints}
-        joints = [joint for joint in machine.joints if joint.type != "floating" or joint.name in compliant]
-        held = {frozenset((lumps[joint.parent], lumps[joint.child])) for joint in joints}
-        held |= {frozenset((lumps[loop.parent.link], lumps[loop.child.link])) for loop in machine.loop_joints}
-        touching = [link.name for link in machine.links if link.collisions]
-        for one, other in combinations(touching, 2):
-            pair = frozenset((lumps[one], lumps[other]))
-            if divided in pair and (len(pair) == 1 or pair in held):
-                yield DisabledCollision(one, other)
-
-    def _refuse_repeated(self, kind: str, names: list[str]) -> None:
-        for name, count in Counter(names).items():
-            if count > 1:
-                raise self._error(
-                    f"needs the name '{name}' for an element, and a {kind} has it already", "rename that one"
-                )
-
-    def _error(self, problem: str, remedy: str) -> MachineError:
-        element = f'<flexible_link link="{self.flexible.link}">'
-        return MachineError(f"the link {problem}", file=self.machine.file, element=element, remedy=remedy)
 
 
 def _span(density: tuple[float, float], begin: float, end: float) -> tuple[float, float, float]:

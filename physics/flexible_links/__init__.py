@@ -1,0 +1,1 @@
+"""Flexible links: discretisations of beams, their vibration modes, and the elastic links that they become."""
