@@ -23,8 +23,9 @@ def agrees(name, case):
     """Runs a case of the references, and compares all of it."""
     references, experiment = load_references(name), experiments.load(name)
     (chosen,) = (one for one in references.cases if one.name == case)
-    result = experiments.run(name, **chosen.parameters)
-    for row in compare(chosen, result):
+    parameters = complete_parameters(experiment, chosen.parameters)
+    result = experiment.run(**parameters)
+    for row in compare(chosen, parameters, result):
         assert row.agrees, row
     return result
 
