@@ -13,6 +13,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
 from grouser.physics.simulation.building import divided_machine, ground_height
+from grouser.runtime.drawn_links import drawn_links
 from grouser.runtime.joint_frames import reaction_frames
 
 FramePair = tuple[str, str]
@@ -43,7 +44,8 @@ class FrameTree:
         reactions: name of each loop joint, then of each compliant joint -> its frame, without the prefix.
         still: (parent, child) of reaction frames, then of sensors, that are fixed to their parent link.
         still_poses: their poses, shape (number of such frames, 7).
-        carried: (parent, child) of reaction frames and sensors that move relative to their parent link.
+        carried: (parent, child) of reaction frames and sensors that move relative to their parent link, then of the
+            pieces of flexible links that are drawn.
 
     Raises:
         MachineError: a flexible link cannot be divided.
@@ -71,11 +73,18 @@ class FrameTree:
         still = [frame for frame, carrier in zip(placed, on_divided, strict=True) if carrier[0] == frame[0]]
         self.still: list[FramePair] = [pair for pair, _ in still]
         self.still_poses = _as_array([pose for _, pose in still])
-        moved = [pair for pair in zip(placed, on_divided, strict=True) if pair[1][0] != pair[0][0]]
-        self.carried: list[FramePair] = [pair for (pair, _), _ in moved]
-        self._bending = np.array([index[pair[0]] for (pair, _), _ in moved], dtype=np.intp)
-        self._carriers = np.array([index[pair[0]] for _, (pair, _) in moved], dtype=np.intp)
-        self._on_carriers = _as_array([pose for _, (_, pose) in moved])
+        moved = [
+            (frame[0], carrier[0][0], carrier[1])
+            for frame, carrier in zip(placed, on_divided, strict=True)
+            if carrier[0] != frame[0]
+        ]
+        moved += [
+            ((owner, piece.name), piece.name, Pose()) for piece, owner in drawn_links(machine) if piece.name != owner
+        ]
+        self.carried: list[FramePair] = [pair for pair, _, _ in moved]
+        self._bending = np.array([index[parent] for parent, _ in self.carried], dtype=np.intp)
+        self._carriers = np.array([index[carrier] for _, carrier, _ in moved], dtype=np.intp)
+        self._on_carriers = _as_array([pose for _, _, pose in moved])
         self.moving: list[FramePair] = [(joint.parent, joint.child) for joint in moving]
         free = [number for number, joint in enumerate(moving) if joint.type in ("floating", "spherical")]
         self.floating = np.array(free, dtype=np.intp)

@@ -11,6 +11,7 @@ import numpy as np
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, axis_name
+from grouser.physics.description.data.sensors import StrainGauge
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.simulation.named_view import NamedView
 
@@ -287,9 +288,27 @@ def sample_hydraulics(reading: Reading) -> tuple[np.ndarray, ...]:
     )
 
 
+def flexible_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
+    """Flexible links, each with the names of its values: `FLEXIBLE_VALUES` and the strains of its gauges."""
+    return [
+        (flexible.link, (*FLEXIBLE_VALUES, *(f"strain/{gauge.name}" for gauge in _gauges(machine, flexible.link))))
+        for flexible in machine.flexible_links
+    ]
+
+
 def sample_flexible_links(reading: Reading) -> tuple[np.ndarray, ...]:
-    """`FLEXIBLE_VALUES` of each flexible link."""
-    return _values(reading.simulation.flexible_link, FLEXIBLE_VALUES)
+    """The values of `flexible_groups` of each flexible link."""
+    simulation = reading.simulation
+    return tuple(
+        np.append(values, [simulation.strain_gauge[gauge.name] for gauge in _gauges(simulation.machine, link)])
+        for link, values in zip(
+            simulation.flexible_link, _values(simulation.flexible_link, FLEXIBLE_VALUES), strict=True
+        )
+    )
+
+
+def _gauges(machine: Machine, link: str) -> list[StrainGauge]:
+    return [gauge for gauge in machine.strain_gauges if gauge.link == link]
 
 
 def sample_odometry(reading: Reading) -> Odometry | None:

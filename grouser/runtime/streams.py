@@ -283,6 +283,13 @@ STREAMS = {
         ),
         Stream("robot_description", "std_msgs/msg/String", "the expanded URDF, once", LATCHED),
         Stream(
+            "display_description",
+            "std_msgs/msg/String",
+            "a URDF for RViz with the flexible links in pieces, which bend; once",
+            LATCHED,
+            given=_FLEXIBLE,
+        ),
+        Stream(
             "contact_wrenches/<link>",
             "geometry_msgs/msg/WrenchStamped",
             "resultant on the link at its origin, in its frame",
@@ -361,12 +368,12 @@ STREAMS = {
         Stream(
             "flexible/state",
             _GROUP_VALUES,
-            "deflections and twist of each flexible link's tip, and its energy",
+            "deflections and twist of each flexible link's tip, its energy, and `strain/<gauge>` of its gauges",
             RELIABLE,
             Rate("flexible_rate", 50.0, "flexible/state"),
             sampling.sample_flexible_links,
             _FLEXIBLE,
-            groups=lambda machine: [(one.link, sampling.FLEXIBLE_VALUES) for one in machine.flexible_links],
+            groups=sampling.flexible_groups,
         ),
         Stream(
             "odom",

@@ -11,6 +11,7 @@ from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.simulator.message_makers import MAKERS, message_type
 from grouser.nodes.simulator.parameters import SimulatorParameters
+from grouser.runtime.drawn_links import display_description
 from grouser.runtime.sampling import Sample
 from grouser.runtime.schedule import steps_between
 from grouser.runtime.streams import STREAMS, Rate, Stream, StreamSource
@@ -39,6 +40,11 @@ class StatePublisher:
                 self._outputs[stream.topic] = _Output(endpoints, stream, stream.rate, source, kind)
         self._static_publisher = endpoints.create_publisher(TFMessage, topics.TF_STATIC, topics.LATCHED)
         self._description_publisher = endpoints.create_publisher(String, topics.ROBOT_DESCRIPTION, topics.LATCHED)
+        self._display_publisher = (
+            endpoints.create_publisher(String, topics.DISPLAY_DESCRIPTION, topics.LATCHED)
+            if STREAMS[topics.DISPLAY_DESCRIPTION].given.holds(source.machine, source.world)
+            else None
+        )
         self._apply_rates(parameters)
 
     def change(self, parameters: SimulatorParameters, publish_map_tf: bool) -> None:
@@ -54,8 +60,10 @@ class StatePublisher:
             output.interval = steps_between(self.rates[topic], parameters.step) * parameters.step
 
     def publish_description(self, urdf: str) -> None:
-        """Publishes the machine's URDF and the static transforms, both latched."""
+        """Publishes the machine's URDF, that for displays and the static transforms, all latched."""
         self._description_publisher.publish(String(data=urdf))
+        if self._display_publisher is not None:
+            self._display_publisher.publish(String(data=display_description(self._source.machine)))
         frames = self._source.frames
         pairs, poses = frames.still, frames.still_poses
         if self._source.publish_link_tf:

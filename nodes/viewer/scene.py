@@ -29,6 +29,7 @@ from grouser.physics.description.data.rotation import compose
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.meshes import MeshError
 from grouser.runtime.belt_shoes import BeltShoes
+from grouser.runtime.drawn_links import drawn_links
 
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
 
@@ -133,7 +134,7 @@ class Scene:
         first = [joint.child for joint in machine.joints if joint.parent not in moving and joint.child in moving]
         self._leader = first[0] if first else machine.root
         problems = []
-        for link in machine.links:
+        for link, owner in drawn_links(machine):
             name = node_name(link.name)
             self._links[link.name] = self.server.scene.add_frame(name, show_axes=False)
             self._poses[link.name] = Pose()
@@ -145,7 +146,7 @@ class Scene:
                 except MeshError as problem:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
-                self.labels.offer(handle, name, link=link.name)
+                self.labels.offer(handle, name, link=owner)
                 if link.name in moving:
                     self._balls.append((link.name, shape.pose.position, reach))
                 if link.visuals and link.collisions:

@@ -41,6 +41,7 @@ from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
+from grouser.physics.readings.strain import StrainMap, strain_maps
 from grouser.physics.simulation.compile_ahead import compile_ahead
 from grouser.physics.simulation.membership import RAYS, Elements, element_names, membership_of, sensors_of
 from grouser.physics.simulation.named_view import require_name
@@ -67,6 +68,7 @@ class Setup:
         system: the arrays.
         fingerprint: digest of the arrays and settings.
         beams: the flexible links among the divided machine's links.
+        strains: of the strain gauges.
         warnings: possible mistakes in the description.
     """
 
@@ -85,6 +87,7 @@ class Setup:
     system: System
     fingerprint: str
     beams: tuple[Beam, ...]
+    strains: tuple[StrainMap, ...]
     warnings: tuple[str, ...]
 
 
@@ -135,6 +138,7 @@ def set_up(
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
     alternating = warn_alternating_load(divided, names, model, system.tracks, world, float(step))
     shapes, faults = system.contact.shapes, machine_faults(machine)
+    beams = tuple(make_beam(flexible, divided, model, names) for flexible in machine.flexible_links)
     elements = element_names(machine, divided, names, shapes, lines, faults)
     return Setup(
         machine=machine,
@@ -151,7 +155,8 @@ def set_up(
         membership=membership_of(machine, elements),
         system=system,
         fingerprint=_fingerprint(system),
-        beams=tuple(make_beam(flexible, divided, model, names) for flexible in machine.flexible_links),
+        beams=beams,
+        strains=strain_maps(machine, beams),
         warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating),
     )
 

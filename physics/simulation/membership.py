@@ -33,7 +33,7 @@ class Elements(Generic[T]):
             those with one coordinate.
         shape: collision shapes; those of obstacles have no name and no member.
         wheel, track, drive: as in the description.
-        imu, lidar, lidar_3d, depth_camera, gnss_receiver, force_torque_sensor: sensors by their type.
+        imu, lidar, lidar_3d, depth_camera, gnss_receiver, force_torque_sensor, strain_gauge: sensors by their type.
         valve, cylinder, hydraulic_motor, line: of the hydraulic circuit.
         pump: displacement pumps.
         fault: by component; that of the oil, which members share, has no name and no member.
@@ -55,6 +55,7 @@ class Elements(Generic[T]):
     depth_camera: T
     gnss_receiver: T
     force_torque_sensor: T
+    strain_gauge: T
     drive: T
     valve: T
     cylinder: T
@@ -116,6 +117,7 @@ def element_names(
         wheel=tuple(wheel.link for wheel in machine.wheels),
         track=tuple(track.name for track in machine.tracks),
         **{kind: tuple(sensor.name for sensor in sensors_of(machine, kind)) for kind in SENSORS},
+        strain_gauge=tuple(gauge.name for gauge in machine.strain_gauges),
         drive=tuple(drive.joint for drive in machine.drives),
         valve=tuple(valve.name for valve in machine.valves),
         cylinder=tuple(cylinder.name for cylinder in machine.cylinders),

@@ -45,6 +45,7 @@ from grouser.physics.readings.soil_measurements import (
     track_ends,
     with_soil,
 )
+from grouser.physics.readings.strain import curvature_map
 from grouser.physics.readings.track_states import track_state, track_wrenches
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
 from grouser.physics.simulation.commands import CommandMap
@@ -94,6 +95,7 @@ class MachineView:
         lidar, lidar_3d: a sweep of every lidar, from its present pose.
         depth_camera: an image of every depth camera, from its present pose.
         gnss_receiver: the position of every receiver of satellite navigation.
+        strain_gauge: longitudinal strain at every strain gauge [-], positive in tension.
         force_torque_sensor: force [N] and moment [N m] of every force-torque sensor as the mean of the last step, (6,).
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
@@ -121,11 +123,13 @@ class MachineView:
             name.removeprefix(selection.prefix) if mine else name
             for name, mine in zip(setup.shape_names, self._touching, strict=True)
         ]
+        self._prefix = selection.prefix
         self._make_joint_views()
         self._make_hydraulic_views()
         self._make_force_views()
         views: SensorViews = make_sensor_views(engine, selection)
         self.imu, self.lidar, self.lidar_3d, self.depth_camera, self.gnss_receiver, self.force_torque_sensor = views
+        self.strain_gauge = elements_view("strain gauge", selection.names.strain_gauge, own.strain_gauge, self._strain)
 
     def _close(self) -> None:
         """Ends the making of the view: from now on only the emergency stop is set by assignment."""
@@ -367,6 +371,34 @@ class MachineView:
         beam, state = self._setup.beams[f], self._engine.state
         rotation, position = self._link_frames(beam.ends)
         return flexible_link_state(beam, rotation, position, state.q)
+
+    def _strain(self, gauge: int) -> float:
+        """Strain at a gauge, by its number in the simulation."""
+        (strain,) = self._setup.strains[gauge].values(self._engine.state.q)
+        return float(strain)
+
+    def curvature(self, link: str, places: Sequence[float]) -> np.ndarray:
+        """Curvature of a flexible link with modes along its elastic axis.
+
+        Args:
+            link: its name.
+            places: along the axis [m].
+
+        Returns:
+            Curvatures about y and z of the elastic frame [1/m], (places, 2).
+
+        Raises:
+            ParameterError: the link has no modes, or a place is not on its axis.
+        """
+        setup, name = self._setup, f"{self._prefix}{link}"
+        flexible = {one.link: one for one in setup.machine.flexible_links if one.discretisation != "rigid_elements"}
+        if name not in flexible:
+            own = [one.removeprefix(self._prefix) for one in flexible]
+            raise ParameterError("link", link, f"a flexible link with modes: {', '.join(own) or 'there is none'}")
+        at = np.array(places, dtype=float)
+        if not ((at >= 0.0) & (at <= flexible[name].length)).all():
+            raise ParameterError("places", places, f"places from 0 to {flexible[name].length:g} m")
+        return curvature_map(setup.machine, setup.beams, name, at).values(self._engine.state.q).reshape(-1, 2)
 
     def _motor_state(self, m: int) -> HydraulicMotorState:
         """State of a hydraulic motor, by its number in the simulation."""

@@ -9,6 +9,9 @@ import numpy as np
 
 from grouser.physics.description.data.pose import Pose, Quaternion, Vector3
 
+# Sine of a pitch that counts as a right angle: it leaves roll and yaw undetermined.
+_UPRIGHT = 1.0 - 1e-12
+
 
 def quaternion_from_rpy(roll: float, pitch: float, yaw: float) -> Quaternion:
     """Returns the unit quaternion of URDF's roll, pitch, yaw [rad]: about the fixed axes x, then y, then z."""
@@ -59,3 +62,12 @@ def compose(outer: Pose, inner: Pose) -> Pose:
     x, y, z = rotate(outer.quaternion, inner.position)
     position = (outer.position[0] + x, outer.position[1] + y, outer.position[2] + z)
     return Pose(position, product(outer.quaternion, inner.quaternion))
+
+
+def rpy_from_quaternion(quaternion: Quaternion) -> Vector3:
+    """Roll, pitch and yaw [rad] of a rotation; where the pitch is a right angle, a roll of zero."""
+    turn = matrix(quaternion)
+    sine = -float(turn[2, 0])
+    if abs(sine) > _UPRIGHT:
+        return 0.0, math.copysign(0.5 * math.pi, sine), math.atan2(-turn[0, 1], turn[1, 1])
+    return math.atan2(turn[2, 1], turn[2, 2]), math.asin(sine), math.atan2(turn[1, 0], turn[0, 0])

@@ -49,8 +49,8 @@ SHAPE = (
 SECTION = ElementKind(
     "section",
     "A cross section, given by `area` and second moments, by `diameter` or by `width` and `height`. Its properties "
-    "vary linearly to those of the next section, and are constant before the first and after the last. Two sections at one "
-    "place are a step",
+    "vary linearly to those of the next section, and are constant before the first and after the last. Two sections at "
+    "one place are a step",
     (non_negative("at", "m", "place along the elastic axis"), *SHAPE),
     WrittenSection,
     repeated=True,
