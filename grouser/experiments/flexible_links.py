@@ -26,7 +26,9 @@ def discretisation_parameters(methods: tuple[str, ...], size: int, method: str =
     }
 
 
-def flexible_element(link: str, length: float, modulus: float | None, parameters: Mapping[str, Any], **more: Any) -> str:
+def flexible_element(
+    link: str, length: float, modulus: float | None, parameters: Mapping[str, Any], **more: Any
+) -> str:
     """Text of a `<flexible_link>`.
 
     Args:
