@@ -1,9 +1,11 @@
 """The double flexible pendulum of cable elements in Exudyn: absolute nodal coordinates, generalised alpha method."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from grouser.benchmarks.peers import require
 from grouser.experiments import load
 from grouser.experiments.protocol import complete_parameters
 
@@ -41,8 +43,7 @@ def make_double_pendulum(exudyn: Any, elements: int, step: float, duration: floa
         step: [s].
         duration: [s].
     """
-    from exudyn import itemInterface as items  # noqa: PLC0415 (only where the peer is installed)
-
+    items = require("exudyn.itemInterface")
     given = complete_parameters(load("double_flexible_pendulum"), {})
     container = exudyn.SystemContainer()
     system = container.AddSystem()
@@ -53,7 +54,7 @@ def make_double_pendulum(exudyn: Any, elements: int, step: float, duration: floa
         nodes = []
         for k in range(elements + 1):
             nodes.append(system.AddNode(items.NodePoint2DSlope1(referenceCoordinates=[x + k * part, 0.0, 1.0, 0.0])))
-        for first, last in zip(nodes[:-1], nodes[1:], strict=True):
+        for first, last in pairwise(nodes):
             cable = system.AddObject(
                 items.ObjectANCFCable2D(
                     nodeNumbers=[first, last],

@@ -82,7 +82,9 @@ def _rotating_beam() -> Figure:
         "first frequency [rad/s]": results[0]["first_frequency"],
         "half the range when steady [m]": results[0]["steady_half_peak_to_peak"],
     }
-    return Figure("rotating beam, 4 modes, 20 s", spent, "s", details=details, targets=(Target("time [s]", spent, 0.1),))
+    return Figure(
+        "rotating beam, 4 modes, 20 s", spent, "s", details=details, targets=(Target("time [s]", spent, 0.1),)
+    )
 
 
 def _five_link_arm() -> Figure:

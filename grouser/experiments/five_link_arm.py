@@ -69,8 +69,8 @@ def run(**parameters: Any) -> Result:
     """Lets the arm fall from rest.
 
     Returns:
-        Over time: end of the last rod (N, 3); angles of the joints (N, 5); the energies, and the largest change of their
-        sum; time simulated over the time of the steps.
+        Over time: end of the last rod (N, 3); angles of the joints (N, 5); the energies, and the largest change of
+        their sum; time simulated over the time of the steps.
 
     Raises:
         ParameterError: a duration shorter than a step, or of too many steps.
