@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Mapping
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -50,7 +51,7 @@ def _double_pendulum() -> list[Figure]:
         own, theirs = [], []
         for _ in range(_REPEATS):
             simulation.reset()
-            own.append(cpu_time(lambda simulation=simulation: simulation.step(steps)))
+            own.append(cpu_time(partial(simulation.step, steps)))
             cables = make_double_pendulum(peer, _CABLES, _STEP, _DURATION)
             theirs.append(cpu_time(cables.step))
         tips = np.array([simulation.link_pose(f"end_{number}")[0][:2] for number in (1, 2)])

@@ -125,8 +125,8 @@ def record(
             spent += time.perf_counter() - start
         energy = simulation.energy()
         positions = [simulation.joint_position[joint] for joint in joints]
-        energies = (energy.kinetic, energy.potential, energy.elastic)
-        rows.append((simulation.time, simulation.link_poses()[index], positions, energies))
+        parts = (energy.kinetic, energy.potential, energy.elastic)
+        rows.append((simulation.time, simulation.link_poses()[index], positions, parts))
     moments, poses, turned, energies = (np.array(column) for column in zip(*rows, strict=True))
     return Record(moments, poses, turned, energies, spent)
 
