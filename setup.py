@@ -27,7 +27,6 @@ RUN = [
     "websockets>=14",  # which viser needs too
     "mcap>=1.6",
     "zstandard",  # in which mcap packs
-    "pygraphviz>=2",  # with graphviz itself in its wheels
 ]
 
 # Robots of other people, for `grouser bench robots`.

@@ -183,7 +183,7 @@ def _share(
 ) -> Figure:
     return Figure(
         name,
-        windows.threads["publishing"],
+        windows.threads["publishing"] + windows.threads["clock"],
         "%",
         peer,
         peer_share,

@@ -33,8 +33,7 @@ from grouser.bridges.trials.rigs import COMMAND, stick_mapping
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
 from grouser.nodes.simulator.node import SimulatorNode, spinning
-from grouser.nodes.simulator.publishing import PublishingThread
-from grouser.runtime.sampling import Moment
+from grouser.nodes.simulator.publishing import Publishing
 
 _ROOM = 10_000  # queue of a listener
 _PRIORITY = 10  # of SCHED_FIFO, of a joystick's bridge and who hears it
@@ -53,14 +52,13 @@ _NOT_THE_MACHINES = ("/rosout", "/parameter_events", topics.DIAGNOSTICS)
 def simulate(machine: str, *settings: str) -> None:
     """A simulator. ``measure``: processor times by thread [s], figures of its loop, lateness of /clock [s]."""
     lateness: list[float] = []
-    publish = PublishingThread.publish
+    publish = Publishing.publish_clock
 
-    def noting(thread: PublishingThread, moment: Moment) -> None:
-        if moment.clock:
-            lateness.append(time.monotonic() - 1e-9 * moment.nanoseconds)
-        publish(thread, moment)
+    def noting(publishing: Publishing, nanoseconds: int) -> None:
+        lateness.append(time.monotonic() - 1e-9 * nanoseconds)
+        publish(publishing, nanoseconds)
 
-    PublishingThread.publish = noting  # type: ignore[method-assign, assignment]
+    Publishing.publish_clock = noting  # type: ignore[assignment,method-assign]
     values: dict[str, Any] = {"machine": machine, "enable_stamped_cmd_vel": False}
     values.update((name, json.loads(value)) for name, _, value in (one.partition("=") for one in settings))
     node = SimulatorNode([Parameter(name, value=value) for name, value in values.items()])

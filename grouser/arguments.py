@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+from grouser.json_output import with_json_target
 from grouser.physics.base.errors import ParameterError
 
 LISTS_OPTIONS = "GROUSER_LIST_OPTIONS"  # Environment variable with which a command prints its options, for completion.
@@ -40,7 +41,10 @@ class Parser(argparse.ArgumentParser):
         if os.environ.get(LISTS_OPTIONS):
             print(*self._options(), sep="\n")
             sys.exit(0)
-        return super().parse_known_args(args, namespace)
+        words = sys.argv[1:] if args is None else args
+        if "--json" in self._options():
+            words = with_json_target(words)
+        return super().parse_known_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Prints an error of the arguments in one line, and ends the process with status 2."""

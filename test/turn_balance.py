@@ -1,7 +1,8 @@
 """Balance of a vehicle that turns steadily and slowly on its tracks on soft soil, for tests.
 
 Shear by s of ds/dt = (v - |v| s)/K along each track, from the front of the arc on which its shoes enter the soil;
-Bekker's pressure, Rankine's wedges beside sunken shoes, and the compaction resistances as given, which take thrust.
+Rankine's wedges beside sunken shoes, and the compaction resistances as given, which take thrust. The load is spread
+along the track by Bekker's pressure at one depth, or as it was measured.
 """
 
 import math
@@ -13,6 +14,8 @@ from scipy.optimize import fsolve
 GRAVITY = 9.81
 # Elements along a track, and across it.
 _ALONG, _ACROSS = 60, 4
+# Faces less steep than this are on the flat run [rad].
+_STRAIGHT = 0.05
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class TurningTrack:
         length, width: of its flat run [m].
         radius, thickness: of the end wheel to the pitch line, and from there to the shoes' faces [m].
         grouser_height: [m].
+        pressed: measured from front to rear: ahead of the track's middle [m], steepness of the face [rad], depth [m],
+            force along its normal [N] and way along the belt [m], (elements, 5); None: the load is even.
     """
 
     belt: float
@@ -39,6 +44,7 @@ class TurningTrack:
     radius: float
     thickness: float
     grouser_height: float = 0.0
+    pressed: np.ndarray | None = None
 
 
 def steady_turn(soil, tracks, pull=0.0):
@@ -66,16 +72,12 @@ def steady_turn(soil, tracks, pull=0.0):
 
 
 def _elements(soil, track):
-    """Place ahead, steepness of the face, time, strength (to each of `_ACROSS`) and side resistance of each element."""
-    outer = track.radius + track.thickness
-    arc = outer * math.acos(1.0 - track.sinkage / outer)
-    path = arc - (arc + track.length) * (np.arange(_ALONG) + 0.5) / _ALONG
-    turn = np.maximum(path, 0.0) / outer
-    ahead = track.ahead + 0.5 * track.length + np.where(path > 0.0, outer * np.sin(turn), path)
-    depth = np.maximum(track.sinkage - outer * (1.0 - np.cos(turn)), 0.0)
-    way = (arc + track.length) / _ALONG
-    carried = depth**soil.exponent * np.cos(turn)
-    normal = track.load * carried / carried.sum()
+    """Place ahead, steepness, relative speed and time of the face of each element, strength and side resistance.
+
+    The strength is that to each of `_ACROSS`.
+    """
+    pressed = _evenly(soil, track) if track.pressed is None else track.pressed
+    ahead, turn, depth, normal, way = pressed.T
     share = track.grouser_height / track.width
     cohesion = soil.cohesion * (1.0 + 2.0 * share)
     tangent = math.tan(soil.friction_angle)
@@ -83,9 +85,22 @@ def _elements(soil, track):
     strength = (cohesion * way * track.width + normal * friction) / _ACROSS
     root = math.hypot(1.0, tangent) + tangent
     side = way * (0.5 * soil.density * GRAVITY * (depth * root) ** 2 + 2.0 * soil.cohesion * depth * root)
-    # shoes on the arc are faster than the belt, and take longer ways
-    faster = np.where(path > 0.0, outer / track.radius, 1.0)
-    return np.column_stack([ahead, turn, faster, way / faster / track.belt, strength, side])
+    # shoes on an arc are faster than the belt, and take longer ways
+    faster = np.where(np.abs(turn) > _STRAIGHT, 1.0 + track.thickness / track.radius, 1.0)
+    return np.column_stack([track.ahead + ahead, turn, faster, way / faster / track.belt, strength, side])
+
+
+def _evenly(soil, track):
+    """The load at the depth of the sinkage, as `TurningTrack.pressed`."""
+    outer = track.radius + track.thickness
+    arc = outer * math.acos(1.0 - track.sinkage / outer)
+    path = arc - (arc + track.length) * (np.arange(_ALONG) + 0.5) / _ALONG
+    turn = np.maximum(path, 0.0) / outer
+    ahead = 0.5 * track.length + np.where(path > 0.0, outer * np.sin(turn), path)
+    depth = np.maximum(track.sinkage - outer * (1.0 - np.cos(turn)), 0.0)
+    carried = depth**soil.exponent * np.cos(turn)
+    normal = track.load * carried / carried.sum()
+    return np.column_stack([ahead, turn, depth, normal, np.full(_ALONG, (arc + track.length) / _ALONG)])
 
 
 def _force(soil, track, elements, forward, aside, yaw):

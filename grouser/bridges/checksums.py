@@ -4,6 +4,7 @@ Profiles: ``e2e_5`` and ``e2e_11`` are the AUTOSAR E2E profiles 5 and 11 (both d
 of SAE J1939-71 TSC1 (SPN 4206, 4207).
 """
 
+from binascii import crc_hqx
 from functools import cache
 from typing import Protocol
 
@@ -98,28 +99,23 @@ def next_counter(profile: str, counter: int) -> int:
 
 def crc16(data: bytes) -> int:
     """CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, most significant bit first."""
-    table, value = _table(0x1021, 16), 0xFFFF
-    for byte in data:
-        value = (value << 8 & 0xFFFF) ^ table[value >> 8 ^ byte]
-    return value
+    return crc_hqx(data, 0xFFFF)
 
 
 def crc8(data: bytes) -> int:
     """CRC-8 with the polynomial 0x1D, the initial value 0 and no inversion at the end."""
-    table, value = _table(0x1D, 8), 0
+    table, value = _crc8_table(), 0
     for byte in data:
         value = table[value ^ byte]
     return value
 
 
 @cache
-def _table(polynomial: int, width: int) -> tuple[int, ...]:
+def _crc8_table() -> tuple[int, ...]:
     """Remainders of the 256 bytes."""
-    top, mask = 1 << width - 1, (1 << width) - 1
     remainders = []
-    for byte in range(256):
-        value = byte << width - 8
+    for value in range(256):
         for _ in range(8):
-            value = (value << 1 ^ polynomial if value & top else value << 1) & mask
+            value = (value << 1 ^ 0x1D if value & 0x80 else value << 1) & 0xFF
         remainders.append(value)
     return tuple(remainders)

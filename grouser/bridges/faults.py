@@ -34,6 +34,9 @@ class LineFaults:
     bit_flip: float = 0.0
 
 
+_SOUND = LineFaults()
+
+
 @dataclass(frozen=True)
 class SensorFault:
     """Faults of a measurement.
@@ -67,7 +70,7 @@ class FaultInjector:
         self._sink = sink
         self._random = random.Random(seed)
         self._lock = threading.Lock()
-        self._line = LineFaults()
+        self._line = _SOUND
         self._sensors: dict[str, SensorFault] = {}
         self._frozen: dict[str, Received] = {}
         self._stuck: dict[str, float] = {}
@@ -87,7 +90,7 @@ class FaultInjector:
                 self._frozen.clear()
             if goes_off:
                 self._late.clear()
-            self._line = faults
+            self._line = _SOUND if faults == _SOUND else faults
         if goes_off:
             self.injected["bus_off"] += 1
             self._sink.lost(BUS_OFF, now, None)
@@ -101,6 +104,9 @@ class FaultInjector:
 
     def receive(self, received: Received) -> None:
         """Hands a message on: once, twice, later, changed or not at all."""
+        if self._line is _SOUND:
+            self._sink.receive(received)
+            return
         with self._lock:
             arrivals = self._arrivals(received)
         for arrival in arrivals:
@@ -116,6 +122,8 @@ class FaultInjector:
 
     def tamper(self, data: bytes) -> bytes:
         """Returns the bytes of a message as a transport is to decode them: at times with one bit flipped."""
+        if self._line.bit_flip == 0.0:
+            return data
         with self._lock:
             if not data or self._random.random() >= self._line.bit_flip:
                 return data

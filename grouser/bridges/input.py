@@ -60,6 +60,9 @@ class Input:
         if message.counter is not None:
             self._counter = RollingCounter(MODULI[message.counter.profile], message.counter.max_jump)
         self._used = set(message.places)
+        self._safe = {
+            signal.signal: signal.safe * signal.factor for signal in message.signals if signal.safe is not None
+        }
         self._targets: dict[str, tuple[float, float]] = {}  # signal -> target and rate [SI]
         self._commands: dict[str, float] = {}  # signal -> what was commanded last [SI]
         self._held: dict[str, float] = {}  # signal that holds -> what was commanded before the last fall [SI]
@@ -68,9 +71,7 @@ class Input:
     @property
     def safe(self) -> dict[str, float]:
         """Safe commands [SI]; without the signals that hold."""
-        return {
-            signal.signal: signal.safe * signal.factor for signal in self.message.signals if signal.safe is not None
-        }
+        return dict(self._safe)
 
     def take(self, judgement: Judgement, now: float) -> bool:
         """Takes a judged message; returns whether it is to be obeyed."""
@@ -95,8 +96,9 @@ class Input:
         span = max(0.0, now - self._moved) if math.isfinite(self._moved) else 0.0
         for name, (target, rate) in self._targets.items():
             last = self._commands[name]
-            reach = rate * span if math.isfinite(rate) else math.inf
-            self._commands[name] = target if abs(target - last) <= reach else last + math.copysign(reach, target - last)
+            if target != last and abs(target - last) > rate * span:  # of infinite rates never, not even of a span of 0
+                target = last + math.copysign(rate * span, target - last)
+            self._commands[name] = target
         self._moved = now
         return dict(self._commands)
 
@@ -106,8 +108,7 @@ class Input:
 
     def forget(self) -> None:
         """Forgets targets and commands: the next ones start from the safe state, or where a position was held."""
-        safe = self.safe
-        self._held.update((name, value) for name, value in self._commands.items() if name not in safe)
+        self._held.update((name, value) for name, value in self._commands.items() if name not in self._safe)
         self._targets.clear()
         self._commands.clear()
         self._moved = -math.inf
@@ -144,9 +145,7 @@ class Input:
         return Judgement(is_restart=restarts, values=tuple(values), enabled=tuple(enabled))
 
     def _is_neutral(self, judgement: Judgement) -> bool:
-        return all(
-            _is_neutral(signal, value) for signal, value in zip(self.message.signals, judgement.values, strict=True)
-        )
+        return all(map(_is_neutral, self.message.signals, judgement.values))
 
     def _aim(self, judgement: Judgement) -> None:
         """Sets the targets: of signals that are enabled what they say, of others the safe value."""
@@ -154,19 +153,21 @@ class Input:
         for signal, value, enabled in zip(self.message.signals, judgement.values, judgement.enabled, strict=True):
             if enabled:
                 targets[signal.signal] = (value * signal.factor, signal.rate * signal.factor)
-        for name, value in self.safe.items():
-            targets.setdefault(name, (value, math.inf))
-        for name, (target, rate) in targets.items():
-            if name not in self._commands:
-                self._commands[name] = self._start(name, target, rate)
-        # A position of which nobody knows where it is cannot be moved at a rate.
-        self._commands = {name: value for name, value in self._commands.items() if not math.isnan(value)}
-        self._targets = {name: target for name, target in targets.items() if name in self._commands}
+        for name, value in self._safe.items():
+            if name not in targets:
+                targets[name] = (value, math.inf)
+        for name in [name for name in targets if name not in self._commands]:
+            start = self._start(name, *targets[name])
+            if math.isnan(start):  # a position of which nobody knows where it is cannot be moved at a rate
+                del targets[name]
+            else:
+                self._commands[name] = start
+        self._targets = targets
 
     def _start(self, name: str, target: float, rate: float) -> float:
         """From where a signal is moved to its first target [SI]; NaN: it is not known."""
-        if name in self.safe:
-            return self.safe[name]
+        if name in self._safe:
+            return self._safe[name]
         if not math.isfinite(rate):
             return target
         return self._held[name] if name in self._held else self._measure({name}).get(name, math.nan)

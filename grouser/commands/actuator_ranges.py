@@ -49,10 +49,11 @@ _PRESSURE_CHANGE, _SPEED_CHANGE, _SHARE = 1e4, 1e-5, 1e-3
 # Mass moved by an actuator; steady motion does not depend on it [kg or kg m2].
 _MASS = 1.0
 _BLOCKED = 1e12
-# Across the blocked piston while the circuit settles [m3/(s Pa)]: 0.1 l/min at 20 MPa. In a circuit without any leakage
-# the peak with which the oil comes to rest stays behind check valves and compensators, which real seals and spools let
-# go within seconds.
-_SETTLING_LEAKAGE = 1e-13
+# Across the blocked piston while the circuit settles [m3/(s Pa)]. In a circuit without any leakage the peak with which
+# the oil comes to rest stays behind check valves and compensators; seals and spools let it go. This leak is about ten
+# times what seals do (docs/hydraulics.md) and lets it go within seconds; a third or three times of it change the forces
+# by less than a hundredth.
+SETTLING_LEAKAGE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -270,7 +271,7 @@ def _settling(machine: Machine, actuator: int) -> Machine:
     cylinder = cylinders[actuator]
     if not (cylinder.piston_side and cylinder.rod_side) or cylinder.piston_side == cylinder.rod_side:
         return machine
-    cylinders[actuator] = replace(cylinder, leakage=max(cylinder.leakage, _SETTLING_LEAKAGE))
+    cylinders[actuator] = replace(cylinder, leakage=max(cylinder.leakage, SETTLING_LEAKAGE))
     return replace(machine, cylinders=tuple(cylinders))
 
 

@@ -1,7 +1,6 @@
 """`grouser bench`: measures speed and prints a table; peers are measured in the same run."""
 
 import argparse
-import json
 import platform
 import sys
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ import numba
 from grouser import __version__, benchmarks
 from grouser.arguments import Parser
 from grouser.benchmarks.figure import Figure, SkippedError
-from grouser.physics.base.errors import ParameterError
+from grouser.json_output import SCREEN, add_json, check_json_file, write_json
 
 _COLUMNS = f"{'':38}{'grouser':>12}  {'peer':>12}  {'ratio':>7}"
 
@@ -38,16 +37,12 @@ def main(arguments: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="which ones; all by default")
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the figures with all details; - for the screen"
-    )
+    add_json(parser)
     parser.add_argument("--details", action="store_true", help="print conditions and checks below each figure")
     options = parser.parse_args(arguments)
-    to_screen = options.json is not None and str(options.json) == "-"
-    if options.json is not None and not to_screen and not options.json.absolute().parent.is_dir():
-        raise ParameterError("--json", str(options.json), "a file name in a directory that exists")
+    check_json_file(options.json)
     chosen = {name: benchmarks.load(name) for name in options.names or benchmarks.NAMES}
-    table = sys.stderr if to_screen else sys.stdout
+    table = sys.stderr if options.json == SCREEN else sys.stdout
     print(_COLUMNS, file=table)
     figures, skipped = [], {}
     for name, benchmark in chosen.items():
@@ -59,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
             skipped[name] = str(error)
             print(f"{name}: skipped: {error}", file=table, flush=True)
     if options.json is not None:
-        _write(options.json, json.dumps(as_json(figures, skipped), indent=1, allow_nan=False))
+        write_json(options.json, as_json(figures, skipped))
     return 0
 
 
@@ -116,13 +111,3 @@ def _processor() -> str:
         return platform.processor()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return f"{names[0]}, {len(names)} threads" if names else platform.processor()
-
-
-def _write(path: Path, text: str) -> None:
-    if str(path) == "-":
-        print(text)
-        return
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ParameterError("--json", str(path), f"a file that can be written ({error.strerror})") from None

@@ -1,6 +1,5 @@
 """`grouser bode`: the frequency response of a machine's servo drives."""
 
-import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from grouser.arguments import Parser, require_new_file
 from grouser.catalogue import machine_file
 from grouser.commands.machine_options import read_arguments
 from grouser.experiments.servo_bode import response_panels
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.description import load_machine
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--plot", metavar="FILE", type=Path, help="draw magnitude and phase, for instance .png or .svg")
     parser.add_argument("--overwrite", action="store_true", help="write over a file that exists")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     options = parser.parse_args(arguments)
     if options.plot is not None:
         require_new_file(options.plot, "--plot", options.overwrite)
@@ -77,9 +77,9 @@ def main(arguments: Sequence[str]) -> int:
         responses.append((value, frequency_response(servo_loop(machine, joint))))
     for warning in told:
         print(f"grouser bode: warning: {warning}", file=sys.stderr)
-    if options.json:
-        print(json.dumps([_facts(name, value, response) for value, response in responses], indent=1, allow_nan=False))
-    else:
+    if options.json is not None:
+        write_json(options.json, [_facts(name, value, response) for value, response in responses])
+    if options.json != SCREEN:
         for line in _report(machine.name, joint, name, responses):
             print(line)
     if options.plot is not None:

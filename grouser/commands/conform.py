@@ -1,10 +1,8 @@
 """`grouser conform`: checks a running simulator against the ROS 2 interface of working machines."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from grouser.arguments import Parser
 from grouser.conformance.checks_commands import check_commands
@@ -21,6 +19,7 @@ from grouser.conformance.client import client_of
 from grouser.conformance.discovery import NotFoundError, find_simulator
 from grouser.conformance.report import Report, Section
 from grouser.conformance.subject import Subject
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.ros_arguments import split_ros_arguments
 
 EXIT_FAILED = 1
@@ -60,10 +59,11 @@ def main(arguments: Sequence[str]) -> int:
     except NotFoundError as error:
         print(f"grouser conform: {error}", file=sys.stderr)
         return EXIT_NOTHING_FOUND
-    for line in report.lines():
-        print(line)
     if options.json is not None:
-        options.json.write_text(json.dumps({"node": node, **report.as_dictionary()}, indent=2) + "\n")
+        write_json(options.json, {"node": node, **report.as_dictionary()})
+    if options.json != SCREEN:
+        for line in report.lines():
+            print(line)
     return EXIT_FAILED if report.failed else 0
 
 
@@ -113,5 +113,5 @@ def _parser() -> argparse.ArgumentParser:
     groups = (*LOOKING, *ACTING)
     add("--only", nargs="+", default=(), choices=groups, metavar="GROUP", help=f"of checks: {', '.join(groups)}")
     add("--timeout", type=float, default=10.0, metavar="SECONDS", help="longest wait for an answer (%(default)g s)")
-    add("--json", type=Path, metavar="FILE", help="write what was found there too")
+    add_json(parser)
     return parser

@@ -8,6 +8,7 @@ from grouser.bridges.fmu.machine_model import MachineSetup, build_machine_fmu, p
 from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.catalogue import bridge_file, machine_file, world_file
 from grouser.commands.machine_options import read_arguments
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine
 
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--scheme", choices=SCHEMES, default=SCHEMES[0], help="of hydraulics, default %(default)s")
     parser.add_argument("--fmi", type=int, choices=(2, 3), default=2, help="version, default %(default)s")
     parser.add_argument("--output", type=Path, help="file to write, .fmu; default: the machine's name")
+    add_json(parser)
     options = parser.parse_args(arguments)
     file, xacro_arguments = machine_file(options.machine), read_arguments(options.arguments)
     output = options.output or Path(f"{file.name.partition('.')[0]}.fmu")
@@ -62,5 +64,10 @@ def main(arguments: Sequence[str]) -> int:
         outputs=outputs,
     )
     build_machine_fmu(setup, world_file(options.world), options.fmi, output)
+    if options.json is not None:
+        names = {"inputs": [port.name for port in inputs], "outputs": [port.name for port in outputs]}
+        write_json(options.json, {"file": str(output), "fmi": options.fmi, "step": options.step, **names})
+    if options.json == SCREEN:
+        return 0
     print(f"{output}: FMI {options.fmi}, {len(inputs)} inputs, {len(outputs)} outputs, steps of {options.step:g} s")
     return 0

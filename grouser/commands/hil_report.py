@@ -1,10 +1,8 @@
 """`grouser hil-report`: links, latencies, drops, overruns and scheduling of running bridges and simulators."""
 
-import json
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -14,6 +12,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from grouser.arguments import Parser
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.nodes.shared import topics
 from grouser.ros_arguments import split_ros_arguments
 
@@ -41,16 +40,17 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--duration", type=float, default=3.0, metavar="SECONDS", help="how long to listen (%(default)g s)"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there too")
+    add_json(parser)
     options = parser.parse_args(own)
     facts = listen(options.duration, ros)
     if not facts:
         print(f"grouser hil-report: nothing of grouser's on {topics.DIAGNOSTICS}", file=sys.stderr)
         return EXIT_NOTHING_FOUND
-    for line in report_lines(facts):
-        print(line)
     if options.json is not None:
-        options.json.write_text(json.dumps(facts, indent=1) + "\n")
+        write_json(options.json, facts)
+    if options.json != SCREEN:
+        for line in report_lines(facts):
+            print(line)
     return 0
 
 

@@ -5,9 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grouser.commands.actuator_ranges import actuator_ranges
-from grouser.commands.circuit_drawing import circuit_dot
-from grouser.commands.graph_layout import svg_of
+from grouser.circuit_drawing import circuit_svg
+from grouser.commands.actuator_ranges import SETTLING_LEAKAGE, actuator_ranges
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_lines
@@ -20,11 +19,10 @@ def hydraulic_facts(machine: Machine, drawing: Path) -> dict[str, Any]:
 
     Args:
         machine: whose circuit it is.
-        drawing: file for the drawing: SVG, or DOT text where its name ends so.
+        drawing: SVG file for the drawing.
 
     Raises:
-        ParameterError: the machine has no hydraulics, the file has another ending or cannot be written, or no program
-            to draw an SVG is installed.
+        ParameterError: the machine has no hydraulics, or the file has another ending or cannot be written.
         MachineError: the circuit cannot be simulated.
     """
     if not any(getattr(machine, field) for field in PORTS):
@@ -38,15 +36,16 @@ def hydraulic_facts(machine: Machine, drawing: Path) -> dict[str, Any]:
         "drawing": str(drawing),
         "lines": list(circuit_lines(machine)),
         "actuators": [asdict(each) for each in ranges],
+        "settling_leakage": SETTLING_LEAKAGE,
+        "without_leakage": [each.name for each in machine.cylinders if each.leakage == each.rod_leakage == 0.0],
     }
 
 
 def _draw(machine: Machine, drawing: Path) -> None:
-    if drawing.suffix not in (".svg", ".dot"):
-        raise ParameterError("output", str(drawing), "a name that ends in .svg or .dot")
-    text = circuit_dot(machine)
+    if drawing.suffix != ".svg":
+        raise ParameterError("output", str(drawing), "a name that ends in .svg")
     try:
-        drawing.write_text(text if drawing.suffix == ".dot" else svg_of(text), encoding="utf-8")
+        drawing.write_text(circuit_svg(machine), encoding="utf-8")
     except OSError as error:
         raise ParameterError("output", str(drawing), f"a file that can be written ({error.strerror})") from error
 
@@ -62,6 +61,9 @@ def hydraulic_report(facts: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", f"cylinders  (speeds at full spool: {loads})")
         headings = ("cylinder", "valve", "pushes / pulls [kN]", "extends [m/s]", "retracts [m/s]")
         yield from table(headings, [_range_row(each, 1e-3) for each in cylinders])
+    if facts["without_leakage"]:
+        yield "forces when a peak of pressure has leaked away; cylinders without leakage keep it until they move:"
+        yield f"  {', '.join(facts['without_leakage'])}"
     if motors:
         yield from ("", f"motors  (speeds at full spool: {loads})")
         headings = ("motor", "valve", "torque forward / backward [N m]", "forward [rad/s]", "backward [rad/s]")

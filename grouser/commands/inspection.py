@@ -1,6 +1,5 @@
 """`grouser inspect`: the contents of a URDF or xacro file, as text or JSON."""
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -19,6 +18,7 @@ from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_rep
 from grouser.commands.machine_options import add_base, add_packages, read_arguments
 from grouser.commands.running_gear_inspection import running_gear_facts, running_gear_lines
 from grouser.commands.sensor_inspection import sensor_facts, sensor_lines
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.compliance import LoopJoint
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
     add_base(parser)
     add_packages(parser)
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     parser.add_argument(
         "--hydraulics", action="store_true", help="draw the circuit, and list what its cylinders and motors can do"
     )
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         "--output",
         metavar="FILE",
         type=Path,
-        help="of --hydraulics: the drawing, .svg or .dot; default: the machine's name with _circuit.svg",
+        help="of --hydraulics: the drawing, an .svg; default: the machine's name with _circuit.svg",
     )
     parser.add_argument(
         "--bridge", metavar="FILE", default="", help="show a bridge's mapping instead: a file, or a shipped one's name"
@@ -87,9 +87,9 @@ def main(arguments: Sequence[str]) -> int:
     else:
         facts = machine_facts(machine)
         lines = report(machine, facts)
-    if options.json:
-        print(json.dumps(facts, indent=1, allow_nan=False))
-    else:
+    if options.json is not None:
+        write_json(options.json, facts)
+    if options.json != SCREEN:
         for line in lines:
             print(line)
     return 0

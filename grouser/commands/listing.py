@@ -1,12 +1,12 @@
 """`grouser list`: what comes with grouser, by kind and name."""
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from grouser import catalogue
 from grouser.arguments import Parser
+from grouser.json_output import SCREEN, add_json, write_json
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -21,13 +21,15 @@ def main(arguments: Sequence[str]) -> int:
     description = "Lists the machines, worlds and other things that come with grouser."
     parser = Parser(prog="grouser list", description=description)
     parser.add_argument("kind", nargs="?", choices=KINDS, help="one of " + ", ".join(KINDS) + "; default: all")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     options = parser.parse_args(arguments)
     kinds = [options.kind] if options.kind else list(KINDS)
     found = {kind: KINDS[kind]() for kind in kinds}
-    if options.json:
-        print(json.dumps(found, indent=1))
-    elif options.kind:
+    if options.json is not None:
+        write_json(options.json, found)
+    if options.json == SCREEN:
+        return 0
+    if options.kind:
         print(*found[options.kind], sep="\n")
     else:
         for kind, names in found.items():

@@ -9,6 +9,7 @@ import yaml
 
 from grouser.arguments import Parser, require_new_file
 from grouser.catalogue import world_file
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.occupancy import OccupancyMap, Passable, occupancy_map
 from grouser.physics.description import load_world
 
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str]) -> int:
         "--steepest", type=float, default=20.0, help="slope that is driven on [degrees], default %(default)s"
     )
     parser.add_argument("--overwrite", action="store_true", help="write over files that exist")
+    add_json(parser)
     options = parser.parse_args(arguments)
     file = world_file(options.world)
     output = options.output or Path(f"{file.stem}.yaml")
@@ -60,6 +62,12 @@ def main(arguments: Sequence[str]) -> int:
     )
     image = write_map(grid, output)
     rows, columns = grid.occupied.shape
+    if options.json is not None:
+        facts = {"file": str(output), "image": str(image), "columns": columns, "rows": rows}
+        facts |= {"resolution": grid.resolution, "origin": list(grid.origin), "occupied": float(grid.occupied.mean())}
+        write_json(options.json, facts)
+    if options.json == SCREEN:
+        return 0
     cells = f"{columns} x {rows} cells of {grid.resolution:g} m, {grid.occupied.mean():.1%} occupied"
     print(f"map written to {output} and {image}: {cells}")
     return 0

@@ -3,8 +3,10 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from grouser.arguments import Parser
+from grouser.json_output import SCREEN, add_json, write_json
 from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
 from grouser.physics.description import parse_world
 from grouser.physics.description.data.machine import Member
@@ -48,10 +50,24 @@ def main(arguments: Sequence[str]) -> int:
     """
     parser = Parser(prog="grouser replay", description=__doc__)
     parser.add_argument("file", help="recording, from `grouser record` or the parameter `record` of the simulator")
-    recording = Recording(parser.parse_args(arguments).file)
+    add_json(parser)
+    options = parser.parse_args(arguments)
+    recording = Recording(options.file)
     origin = recording.origin
     with showing_compilation():
         result = replay(recording)
+    hints = [] if result.difference is None else [*result.hints, *version_hints(origin)]
+    if options.json is not None:
+        facts: dict[str, Any] = {
+            "file": str(recording.file),
+            "machine": str(origin.machine_file),
+            "world": str(origin.world_file),
+        }
+        facts |= {"step": origin.step, "problem": recording.problem or None, "hints": hints}
+        facts |= {"compared": result.compared, "time": result.time, "difference": result.difference}
+        write_json(options.json, facts)
+    if options.json == SCREEN:
+        return 0 if result.difference is None else EXIT_DIFFERENT
     print(f"{recording.file}: {origin.machine_file} in {origin.world_file}, step {origin.step:g} s")
     if recording.problem:
         print(f"incomplete: {recording.problem}")
@@ -59,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"the same to the last bit: {result.compared} states up to t = {result.time:.3f} s")
         return 0
     print(f"the first difference is in second {int(result.time)}, at t = {result.time:.3f} s: {result.difference}")
-    for hint in (*result.hints, *version_hints(origin)):
+    for hint in hints:
         print(f"  {hint}")
     return EXIT_DIFFERENT
 

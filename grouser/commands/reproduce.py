@@ -18,6 +18,7 @@ from grouser import __version__, experiments
 from grouser.arguments import Parser
 from grouser.experiments.drawing import Reference, ReferenceTable
 from grouser.experiments.protocol import Experiment, Result, as_json, complete_parameters
+from grouser.json_output import SCREEN, add_json, check_json_file, write_json
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
 from grouser.progress import showing_work
 from grouser.references.comparison import Comparison, compare, fitting_cases
@@ -65,16 +66,17 @@ def main(arguments: Sequence[str]) -> int:
     if options.report is not None:
         raise ParameterError("--report", str(options.report), "with --all; one experiment is drawn by --plot")
     if options.experiment is None:
-        _list_experiments()
+        _list_experiments(options.json)
         return 0
     experiment = experiments.load(options.experiment)
     references = _references(options.experiment)
     if options.parameters:
-        _list_parameters(experiment, references)
+        _list_parameters(experiment, references, options.json)
         return 0
     check_plot_file(options.plot)
     own = () if options.reference is None else (read_reference(options.reference, experiment),)
-    _check_writable(options.json, options.plot)
+    check_json_file(options.json)
+    _check_writable(options.plot)
     case = None if options.case is None else _case_named(references, options.case)
     settings = (dict(case.parameters) if case else {}) | read_settings(options.set)
     parameters = complete_parameters(experiment, settings)
@@ -83,14 +85,10 @@ def main(arguments: Sequence[str]) -> int:
     cases = [] if references is None else list(fitting_cases(experiment, references, parameters))
     comparisons = [item for fitting in cases for item in compare(fitting, parameters, result)]
     document = as_json(options.experiment, parameters, result)
-    on_screen = str(options.json) == "-"
+    on_screen = options.json == SCREEN
     if options.json is not None:
         shown = document | {"comparisons": [_comparison_document(item) for item in comparisons]}
-        text = json.dumps(shown, indent=1, allow_nan=False)
-        if on_screen:
-            print(text)
-        else:
-            _write(options.json, text + "\n", "--json")
+        write_json(options.json, shown)
     if not on_screen:
         _print_results(document)
         _print_comparisons(references, comparisons)
@@ -110,7 +108,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("experiment", nargs="?", help="its name", metavar="experiment")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter; VALUE is YAML")
     parser.add_argument("--case", metavar="NAME", help="the parameters of one of the cases of its references")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write parameters, results, units; - for the screen")
+    add_json(parser)
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the paper's axes (png, svg or pdf)")
     parser.add_argument("--reference", type=Path, metavar="FILE.csv", help="a reference curve to draw instead of ours")
     parser.add_argument("--parameters", action="store_true", help="list the experiment's parameters and do not run it")
@@ -229,14 +227,27 @@ def _print_comparisons(references: References | None, comparisons: Sequence[Comp
     print(summary(comparisons))
 
 
-def _list_experiments() -> None:
+def _list_experiments(json_target: str | None) -> None:
+    if json_target is not None:
+        write_json(json_target, {name: experiments.load(name).DESCRIPTION for name in experiments.NAMES})
+    if json_target == SCREEN:
+        return
     width = max(24, *(len(name) + 2 for name in experiments.NAMES))
     for name in experiments.NAMES:
         print(f"{name:{width}}{experiments.load(name).DESCRIPTION}")
     print("\ngrouser reproduce NAME --parameters lists what --set NAME=VALUE can change")
 
 
-def _list_parameters(experiment: Experiment, references: References | None) -> None:
+def _list_parameters(experiment: Experiment, references: References | None, json_target: str | None) -> None:
+    if json_target is not None:
+        parameters = {
+            name: {"default": parameter.default, "description": parameter.description, "valid": parameter.valid()}
+            for name, parameter in experiment.PARAMETERS.items()
+        }
+        cases = {case.name: dict(case.parameters) for case in references.cases} if references is not None else {}
+        write_json(json_target, {"parameters": parameters, "cases": cases})
+    if json_target == SCREEN:
+        return
     print(experiment.DESCRIPTION)
     for name, parameter in experiment.PARAMETERS.items():
         print(f"  {name:26}{json.dumps(parameter.default):16}  {parameter.description}; {parameter.valid()}")

@@ -16,6 +16,8 @@ The element `<{TAG}>`, a child of `<robot>`, describes what URDF has no elements
 may have several, so that each xacro macro can have its own; they count as one. Names refer to links and joints of the
 URDF; units are SI. An unknown element, attribute or name and a value out of range are errors. The message gives file,
 line, element, the bad value and the valid ones. For xacro files it gives no line, as the expanded text has other lines.
+A value of the hydraulics that is plausible only in a unit of catalogues, such as a bore of 60 or a pressure of 220, is
+an error too; `meant="bore"` on its element says that it is meant.
 
 This page is generated from the tables in `physics/description/elements/`.
 

@@ -1,7 +1,8 @@
 """A tracked vehicle climbs a step, beside the statics of its two contacts.
 
-The bare vehicle of urdf/tracked_vehicle.urdf.xacro drives slowly against the step. Its shoes are stiff, so that it
-stands on the ends of its belts, as in the statics (`grouser.studies.tracks.step_climb`).
+The bare vehicle of urdf/tracked_vehicle.urdf.xacro drives slowly against the step. Its shoes are as stiff as the step
+of the simulation lets them be under its mass (`grouser.physics.tracks.alternation`), so that it stands on the ends of
+its belts, as in the statics (`grouser.studies.tracks.step_climb`).
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ import numpy as np
 
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.tracked_vehicle import STEP, VEHICLE, drive, make_tracked_vehicle, standing
+from grouser.experiments.tracked_vehicle import GRAVITY, VEHICLE, drive, make_tracked_vehicle, standing
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.data.world import Ground, Obstacle, World
@@ -33,12 +34,12 @@ PARAMETERS = {
     "ground_friction": positive(0.7, "-", "of the tracks on the ground"),
     "step_friction": positive(0.7, "-", "of the tracks on the step"),
     "speed": positive(0.05, "m/s", "of the belts; the statics are those of slow ones"),
-    "step": STEP,
+    "step": Parameter(0.0008, "s", "of the simulation; longer ones need softer shoes", minimum=1e-5, maximum=0.001),
 }
 
 _UNITS = {"step_height": "m", "climbed": "-", "pitch": "rad", "limit_height": "m"}
-# Stiffness of the shoes [N/m3].
-_STIFFNESS, _SHEAR = 1e10, 1e-4
+# Stiffness of all shoes on the ground by mass over the square of the step, of which 3 is too much; their shear [m].
+_STIFFNESS, _SHEAR = 2.5, 1e-4
 # From the front of the vehicle to the step, as a share of the length of the contact.
 _GAP = 0.05
 # The vehicle has come to a stop when it has moved by less than a share of what its belts ran, over a share of the
@@ -117,7 +118,9 @@ def _before_step(parameters: Mapping[str, Any], height: float, face: float) -> S
     world = World(ground=Ground(friction=parameters["ground_friction"]), obstacles=(step,))
     # the smaller friction of two counts: that of the ground and of the step
     greatest = max(parameters["ground_friction"], parameters["step_friction"])
-    return make_tracked_vehicle(parameters, world, friction=greatest, stiffness=_STIFFNESS, shear=_SHEAR)
+    area = 2.0 * parameters["contact_length"] * parameters["width"]
+    stiffness = _STIFFNESS * parameters["weight"] / GRAVITY / (area * parameters["step"] ** 2)
+    return make_tracked_vehicle(parameters, world, friction=greatest, stiffness=stiffness, shear=_SHEAR)
 
 
 def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:

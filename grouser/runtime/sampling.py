@@ -12,6 +12,7 @@ import numpy as np
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, axis_name
 from grouser.physics.description.data.sensors import StrainGauge
+from grouser.physics.description.elements.hydraulics.circuit import circuit_lines
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.simulation.named_view import NamedView
 
@@ -288,6 +289,12 @@ def sample_hydraulics(reading: Reading) -> tuple[np.ndarray, ...]:
     )
 
 
+def sample_circuit(reading: Reading) -> tuple[np.ndarray, ...]:
+    """The values of each of the `circuit_groups`."""
+    simulation = reading.simulation
+    return np.array(simulation.line_pressure.values()), np.array(simulation.spool_position.values())
+
+
 def flexible_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
     """Flexible links, each with the names of its values: `FLEXIBLE_VALUES` and the strains of its gauges."""
     return [
@@ -435,6 +442,11 @@ def hydraulic_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
         *((motor.name, (*_MOTOR_VALUES, *_OIL_VALUES)) for motor in machine.hydraulic_motors),
         *((pump.name, (*_PUMP_VALUES, *_OIL_VALUES)) for pump in machine.pumps if pump.displacement is not None),
     ]
+
+
+def circuit_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
+    """What there is of a whole circuit: the pressures of its lines, and the positions of its spools, by name."""
+    return [("pressure", circuit_lines(machine)), ("spool_position", tuple(valve.name for valve in machine.valves))]
 
 
 def _values(view: NamedView, attributes: Sequence[str]) -> tuple[np.ndarray, ...]:

@@ -366,6 +366,17 @@ STREAMS = {
             groups=sampling.hydraulic_groups,
         ),
         Stream(
+            "hydraulics/circuit",
+            _GROUP_VALUES,
+            "pressure of each line, position of each spool",
+            RELIABLE,
+            Rate("circuit_rate", 20.0, "hydraulics/circuit"),
+            sampling.sample_circuit,
+            _HYDRAULICS,
+            groups=sampling.circuit_groups,
+            on_demand=True,
+        ),
+        Stream(
             "flexible/state",
             _GROUP_VALUES,
             "deflections and twist of each flexible link's tip, its energy, and `strain/<gauge>` of its gauges",

@@ -38,7 +38,7 @@ _WARNING_PERIOD = 5.0  # [s]
 DECLARATIONS: dict[str, Declaration] = {
     "world": Declaration("flat", "World: path of a YAML file, or the name of one that comes with grouser."),
     "machine": Declaration(
-        "", "Machine whose wheels soil_costs are for: path of a URDF or xacro file, or a name; '': no soil_costs."
+        "", "Machine on wheels or tracks that soil_costs are for: path of its URDF or xacro file, or a name; '': none."
     ),
     "resolution": Declaration(0.05, "Side of the map's cells [m].", True, 0.005, 10.0),
     "margin": Declaration(5.0, "How far the map goes beyond what it shows [m].", True, 0.0, 1000.0),
@@ -151,7 +151,7 @@ class WorldMapNode(Node):
 
 
 class SoilLayer:
-    """Publishes ``soil_costs``: of the natural ground under a machine's wheels, and of the ruts in it.
+    """Publishes ``soil_costs``: of the natural ground under a machine, and of the ruts in it.
 
     The grid is that of the map from the start, as costmaps that do not roll need it, and it never grows.
 
@@ -163,7 +163,7 @@ class SoilLayer:
         world: of the map.
 
     Raises:
-        GrouserError: the machine is not valid, or has no wheels.
+        GrouserError: the machine is not valid, or has neither wheels nor tracks.
     """
 
     def __init__(self, node: Node, frame: str, grid: OccupancyMap, machine: str, world: World) -> None:

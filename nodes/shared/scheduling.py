@@ -36,10 +36,10 @@ def scheduling_of(values: Mapping[str, Any]) -> Scheduling:
 
 
 class PacedScheduling:
-    """Scheduling of a thread that steps at a pace, and of one that publishes what it hands over.
+    """Scheduling of a thread that steps at a pace, and of those that publish what it hands over.
 
     Args:
-        asked: for the one that steps; publishing comes after it, where both want the same processor.
+        asked: for the one that steps; where they want the same processor, the clock comes after it, then the samples.
 
     Attributes:
         asked: the same.
@@ -67,9 +67,16 @@ class PacedScheduling:
                 if thread.native_id is not None and os.sched_getscheduler(thread.native_id) == os.SCHED_OTHER:
                     os.sched_setscheduler(thread.native_id, policy, os.sched_param(PRIORITIES[0]))
 
+    def of_clock(self) -> None:
+        """Applies it to the calling thread, which publishes the clock."""
+        self._apply_behind(1)
+
     def of_publishing(self) -> None:
         """Applies it to the calling thread, which publishes."""
-        apply_scheduling(replace(self.asked, priority=max(PRIORITIES[0], self.asked.priority - 1)))
+        self._apply_behind(2)
+
+    def _apply_behind(self, places: int) -> None:
+        apply_scheduling(replace(self.asked, priority=max(PRIORITIES[0], self.asked.priority - places)))
 
 
 def scheduling_values(asked: Scheduling, granted: Granted | None) -> dict[str, str]:

@@ -63,8 +63,8 @@ class Bag:
             return RecordedPublisher(publisher, self._topics[topic, kind], self)
 
     def record(self, topic: int, message: Any) -> None:
-        """Records a message of a topic."""
-        data = serialize_message(message)
+        """Records a message of a topic; of one that is serialized already the clock has the stamp."""
+        data = message if isinstance(message, bytes) else serialize_message(message)
         with self._lock:
             if not self._open:
                 return

@@ -4,7 +4,7 @@ import numpy as np
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-from grouser.nodes.shared.messages import set_stamp
+from grouser.nodes.shared.prepared_message import PreparedMessage
 from grouser.physics.description.data.pose import Pose
 from grouser.runtime.belt_shoes import BeltShoes
 from grouser.runtime.sampling import Belts
@@ -24,32 +24,31 @@ class BeltMarkers:
         machine = source.machine
         self._links = {link.name: number for number, link in enumerate(machine.links)}
         self._tracks = [BeltShoes(machine, track) for track in machine.tracks]
-        self._headers = [Header(frame_id=source.frames.name(shoes.carrier)) for shoes in self._tracks]
-        self._plates = [_plates(shoes, header) for shoes, header in zip(self._tracks, self._headers, strict=True)]
-        self._message = MarkerArray(markers=[marker for plates in self._plates for marker in plates])
+        headers = [Header(frame_id=source.frames.name(shoes.carrier)) for shoes in self._tracks]
+        plates = [
+            plate for shoes, header in zip(self._tracks, headers, strict=True) for plate in _plates(shoes, header)
+        ]
+        self._message = PreparedMessage(
+            MarkerArray(markers=plates), [header.stamp for header in headers], [plate.pose for plate in plates]
+        )
 
-    def message(self, nanoseconds: int, belts: Belts) -> MarkerArray:
-        """The markers where the shoes are now, always in the same message.
+    def message(self, nanoseconds: int, belts: Belts) -> bytes:
+        """The serialized markers where the shoes are now.
 
         Args:
             nanoseconds: simulation time.
             belts: of the machine.
         """
-        for shoes, header, plates, position in zip(
-            self._tracks, self._headers, self._plates, belts.positions, strict=True
-        ):
+        poses = []
+        for shoes, position in zip(self._tracks, belts.positions, strict=True):
             wheels = {link: self._pose(link, belts) for link in shoes.wheel_links}
             places, turns = shoes.poses(float(position), self._pose(shoes.carrier, belts), wheels)
             # the middle of a plate is out of the path
             x, y, z, w = turns.T
             out = [2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)]
-            middles = places.T + 0.5 * shoes.track.thickness * np.array(out)
-            set_stamp(header.stamp, nanoseconds)
-            for marker, place, turn in zip(plates, middles.T.tolist(), turns.tolist(), strict=True):
-                middle, orientation = marker.pose.position, marker.pose.orientation
-                middle.x, middle.y, middle.z = place
-                orientation.x, orientation.y, orientation.z, orientation.w = turn
-        return self._message
+            middles = places + 0.5 * shoes.track.thickness * np.array(out).T
+            poses.append(np.hstack([middles, turns]))
+        return self._message.filled(nanoseconds, np.vstack(poses))
 
     def _pose(self, link: str, belts: Belts) -> Pose:
         x, y, z, *turn = belts.poses[self._links[link]].tolist()

@@ -1,12 +1,11 @@
-"""The publishing thread: takes samples from a bounded queue and publishes them.
+"""Publishing: the clock and the samples, each from a thread with a bounded queue.
 
 Physics never waits for the middleware: serializing and sending a batch takes about as long as computing it, and a slow
 subscriber can block a reliable writer. With a pace to keep, a sample is dropped and counted when the queue is full;
-without one (as fast as possible, or single steps) the simulation waits for room.
+without one (as fast as possible, or single steps) the simulation waits for room. The clock does not wait for earlier
+samples; samples wait for the clock that was handed over before them.
 """
 
-import contextlib
-import queue
 import threading
 from collections.abc import Callable
 
@@ -15,21 +14,21 @@ from rosgraph_msgs.msg import Clock
 
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.simulator.object_publishing import ObjectPublisher
+from grouser.nodes.simulator.queued_thread import QueuedThread
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.runtime.sampling import Moment
 
-_QUEUE_LENGTH = 64
-_PATIENCE = 1.0  # [s]
+_PATIENCE = 1.0  # [s] of samples that wait for the clock
 
 
-class PublishingThread:
-    """Publishes the clock, samples of robots and poses of plain objects from its own thread.
+class Publishing:
+    """Publishes the clock, samples of robots and poses of plain objects.
 
     Args:
         node: of the clock's publisher.
         objects: publisher of the objects.
-        fail: called in the publishing thread with the error that ended it.
-        prepare: called first in that thread.
+        fail: called with the error that ended a thread.
+        prepare_clock, prepare: called first in the threads of the clock and of the samples.
     """
 
     def __init__(
@@ -37,19 +36,19 @@ class PublishingThread:
         node: Node,
         objects: ObjectPublisher,
         fail: Callable[[BaseException], None],
+        prepare_clock: Callable[[], object] = lambda: None,
         prepare: Callable[[], object] = lambda: None,
     ) -> None:
-        self._queue: queue.Queue[Moment | threading.Event | None] = queue.Queue(_QUEUE_LENGTH)
-        self._thread = threading.Thread(target=self._run, name="publishing")
-        self._fail = fail
-        self._prepare = prepare
-        self._ended = threading.Event()
+        self._clocks = QueuedThread("clock", self.publish_clock, fail, prepare_clock)
+        self._samples = QueuedThread("publishing", self._publish_samples, fail, prepare)
         self._publishers: dict[str, StatePublisher] = {}
         self._objects = objects
         self._at_work = threading.Lock()
         self._clock = Clock()
         self._node = node
         self._clock_publisher = node.create_publisher(Clock, topics.CLOCK, topics.CLOCK_QUALITY)
+        self._said = threading.Condition()
+        self._handed_over, self._published = 0, 0  # numbers of clocks
 
     def add(self, name: str, publisher: StatePublisher) -> None:
         """Starts to publish samples of a robot."""
@@ -62,70 +61,58 @@ class PublishingThread:
             del self._publishers[name]
 
     def start(self) -> None:
-        """Starts the thread."""
-        self._thread.start()
+        """Starts the threads."""
+        self._clocks.start()
+        self._samples.start()
 
     def finish(self) -> None:
-        """Publishes the rest of the queue and ends the thread."""
-        if self._thread.is_alive():
-            self._queue.put(None)
-            self._thread.join()
+        """Publishes the rest of the queues and ends the threads."""
+        self._clocks.finish()
+        self._samples.finish()
 
     def destroy(self) -> None:
-        """Destroys the publisher of the clock, after the end of the thread."""
+        """Destroys the publisher of the clock, after the end of the threads."""
         self._node.destroy_publisher(self._clock_publisher)
 
     def queue(self, moment: Moment, may_wait: bool) -> bool:
-        """Queues samples.
+        """Queues a moment; called in one thread alone.
 
         Args:
             moment: to be published.
-            may_wait: whether to wait for room when the queue is full.
+            may_wait: whether to wait for room when a queue is full.
 
         Returns:
             Whether it was queued.
         """
-        if self._ended.is_set():
-            return False
-        try:
-            self._queue.put(moment, block=may_wait)
-        except queue.Full:
-            return False
-        return True
+        is_queued = True
+        if moment.clock:
+            is_queued = self._clocks.queue(moment.nanoseconds, may_wait)
+            self._handed_over += is_queued
+        if moment.samples or moment.objects is not None:
+            is_queued &= self._samples.queue((moment, self._handed_over), may_wait)
+        return is_queued
 
     def wait_until_published(self) -> None:
-        """Waits until what is in the queue has been published, for no longer than `_PATIENCE`."""
-        reached = threading.Event()
-        with contextlib.suppress(queue.Full):
-            self._queue.put(reached, timeout=_PATIENCE)
-            reached.wait(0.0 if self._ended.is_set() else _PATIENCE)
+        """Waits until what is in the queues has been published, for two seconds at most."""
+        self._clocks.wait_until_taken()
+        self._samples.wait_until_taken()
 
-    def publish(self, moment: Moment) -> None:
-        """Publishes the samples of one step."""
-        if moment.clock:
-            messages.fill_clock(self._clock, moment.nanoseconds)
-            self._clock_publisher.publish(self._clock)
+    def publish_clock(self, nanoseconds: int) -> None:
+        """Publishes a time."""
+        messages.fill_clock(self._clock, nanoseconds)
+        self._clock_publisher.publish(self._clock)
+        with self._said:
+            self._published += 1
+            self._said.notify_all()
+
+    def _publish_samples(self, entry: tuple[Moment, int]) -> None:
+        """Publishes the samples of one step, after so many clocks."""
+        moment, clocks = entry
+        with self._said:
+            self._said.wait_for(lambda: self._published >= clocks, _PATIENCE)
         with self._at_work:
             for name, sample in moment.samples.items():
                 if name in self._publishers:
                     self._publishers[name].publish(sample)
         if moment.objects is not None:
             self._objects.publish(moment.nanoseconds, moment.objects)
-
-    def _run(self):
-        try:
-            self._prepare()
-            while (moment := self._queue.get()) is not None:
-                if isinstance(moment, threading.Event):
-                    moment.set()
-                else:
-                    self.publish(moment)
-        except BaseException as error:
-            self._fail(error)
-            raise
-        finally:
-            # The queue has no reader any more: empty it, so that no thread waits for room.
-            self._ended.set()
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    self._queue.get_nowait()

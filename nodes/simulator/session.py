@@ -19,7 +19,7 @@ from grouser.nodes.shared.scheduling import PacedScheduling, scheduling_of
 from grouser.nodes.simulator.neighbours import NeighbourWatch
 from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
-from grouser.nodes.simulator.publishing import PublishingThread
+from grouser.nodes.simulator.publishing import Publishing
 from grouser.nodes.simulator.robot import Place, RobotInterface
 from grouser.nodes.simulator.start import load_start, make_lockstep, start_text
 from grouser.nodes.simulator.stop_subscription import StopSubscription
@@ -105,7 +105,8 @@ class Session:
         self._robots: dict[str, RobotInterface] = {}  # replaced whenever it changes: other threads iterate over it
         self._objects = ObjectPublisher(node, parameters)
         self.scheduling = PacedScheduling(scheduling_of(vars(parameters)))
-        self._publishing = PublishingThread(node, self._objects, give_up, self.scheduling.of_publishing)
+        scheduling = self.scheduling
+        self._publishing = Publishing(node, self._objects, give_up, scheduling.of_clock, scheduling.of_publishing)
         self._endpoints = Endpoints(node)
         self._physics_thread = threading.Thread(target=self._run, name="physics", daemon=True)
         try:
@@ -132,7 +133,7 @@ class Session:
         return self._refused + (0 if self._loop is None else self._loop.report.refused_commands)
 
     def start(self) -> None:
-        """Starts the physics and the publishing thread."""
+        """Starts the threads of the physics and of publishing."""
         for robot in self._robots.values():
             robot.publisher.publish_description(robot.machine.urdf)
         self._publish_shapes()

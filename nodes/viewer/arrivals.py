@@ -9,6 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -142,6 +143,11 @@ class TransformArrivals(Arrivals):
         self.histories.move_to_end(key)
         if len(self.histories) > _PUBLISHERS:
             self.histories.popitem(last=False)
+
+
+def last_numbers(message: bytes, count: int) -> np.ndarray:
+    """The last 64-bit numbers of a serialized message that ends with them, such as the force and torque of a wrench."""
+    return np.frombuffer(message, dtype=f"{_order(message)}f8", count=count, offset=len(message) - 8 * count)
 
 
 def _order(message: bytes) -> str:

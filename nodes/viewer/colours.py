@@ -8,7 +8,7 @@ import numpy as np
 Colour = tuple[int, int, int]  # red, green, blue; 0 to 255
 
 # From dark blue over green to yellow and red: lightness rises, then falls, so that both ends stand out.
-_STOPS = np.array([(40, 54, 110), (44, 122, 168), (72, 170, 120), (226, 200, 60), (214, 60, 36)], dtype=float)
+STOPS: tuple[Colour, ...] = ((40, 54, 110), (44, 122, 168), (72, 170, 120), (226, 200, 60), (214, 60, 36))
 _STEPS = 64  # colours of a scale
 
 
@@ -70,8 +70,8 @@ def _number(value: float) -> str:
 
 
 def _table() -> np.ndarray:
-    places = np.linspace(0.0, len(_STOPS) - 1, _STEPS)
-    channels = [np.interp(places, np.arange(len(_STOPS)), channel) for channel in _STOPS.T]
+    places = np.linspace(0.0, len(STOPS) - 1, _STEPS)
+    channels = [np.interp(places, np.arange(len(STOPS)), channel) for channel in np.array(STOPS, dtype=float).T]
     return np.rint(np.stack(channels, axis=1)).astype(np.uint8)
 
 

@@ -55,7 +55,7 @@ class CylinderView:
         spare = max(0.0, cylinder.retracted_length - cylinder.stroke)
         self._barrel_length = cylinder.retracted_length - EYE * spare
         self._rod_length = cylinder.retracted_length
-        self._ends: np.ndarray = np.zeros((2, 3))
+        self._held: tuple[Pose, Pose] | None = None  # poses of its links as it is drawn
         name = self.node = f"/cylinders/{cylinder.name.replace('/', '|')}"
         self._frame = scene.add_frame(name, show_axes=False, visible=False)
         barrel_radius, rod_radius = (0.5 + WALL) * cylinder.bore, 0.5 * cylinder.rod_diameter
@@ -93,10 +93,11 @@ class CylinderView:
         Args:
             poses: of the links in the world.
         """
-        ends = np.array([_place(end, poses) for end in (self._barrel, self._rod)])
-        if np.array_equal(ends, self._ends):
+        held = poses[self._barrel.link], poses[self._rod.link]
+        if held == self._held:
             return
-        self._ends = ends
+        self._held = held
+        ends = np.array([_place(end, poses) for end in (self._barrel, self._rod)])
         length = float(np.linalg.norm(ends[1] - ends[0]))
         if length == 0.0:  # before the poses of its links are known
             return

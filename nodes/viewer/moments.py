@@ -12,7 +12,7 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
-from grouser.nodes.viewer.arrivals import Arrivals, Polled, TransformArrivals
+from grouser.nodes.viewer.arrivals import Arrivals, Polled, TransformArrivals, last_numbers
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 
@@ -90,9 +90,7 @@ class Moments:
         for link, arrivals in self._wrenches.items():
             stamp, message = arrivals.history.at(latest) or (0, b"")
             if message:
-                wrench = arrivals.read(message).wrench
-                force, torque = wrench.force, wrench.torque
-                values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+                values = last_numbers(message, 6)
                 if np.isfinite(values).all() and np.linalg.norm(values[:3]) > SMALLEST_FORCE:
                     groups.setdefault(stamp, {})[link] = values
         for stamp in sorted(groups):

@@ -1,10 +1,10 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
 Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
-``hydraulics/state``, ``slip``, ``joint_states``, ``terrain``, ``objects/shapes``, ``objects/poses`` and
-``/diagnostics``. The page commands the machine by a node of its own (`grouser.nodes.viewer.page`). The viewer may start
-before or after the simulator, and shows the new machine when the simulator restarts with another one. No topic
-describes the world: the parameter `world` names it.
+``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``objects/shapes``,
+``objects/poses`` and ``/diagnostics``. The page commands the machine by a node of its own
+(`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the new machine when the
+simulator restarts with another one. No topic describes the world: the parameter `world` names it.
 """
 
 import math
@@ -33,6 +33,7 @@ from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
+from grouser.nodes.viewer.circuit import CircuitValues
 from grouser.nodes.viewer.moments import Moments, valid_pose
 from grouser.nodes.viewer.signals import Signals
 from grouser.nodes.viewer.values import cloud_columns
@@ -41,6 +42,7 @@ from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 
+UNSEEN = 6  # one of so many pictures is drawn while no browser is there
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 ENERGY = ": energy"
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
@@ -109,6 +111,7 @@ class Viewer(Node):
         self._warn_of(self.scene.problems)
         self._moments = Moments(self, lambda text: self.get_logger().warning(text, throttle_duration_sec=5.0))
         self._signals = Signals(self)
+        self._circuit = CircuitValues(self)
         self._new_worlds: deque[World] = deque(maxlen=1)
         try:
             self.page = Page(
@@ -129,6 +132,7 @@ class Viewer(Node):
         self._description = ""
         self._machine: Machine | None = None
         self._root = ""
+        self._picture = 0
         self._aim_wanted = False
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
@@ -142,7 +146,7 @@ class Viewer(Node):
         self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(self.period, self._draw, clock=clock)
+        self.create_timer(self.period, self._on_picture, clock=clock)
         self.create_timer(CLOCK_PERIOD, self._show_progress, clock=clock)
         address = "localhost" if parameters["host"] in ("127.0.0.1", "0.0.0.0") else parameters["host"]
         self.get_logger().info(f"the machine is on show at http://{address}:{self.page.port}")
@@ -241,6 +245,12 @@ class Viewer(Node):
         self._terrain_stamp = 0
         before.stop()
 
+    def _on_picture(self) -> None:
+        """Draws, unless nobody sees it."""
+        self._picture += 1
+        if self.scene.server.get_clients() or self._picture % UNSEEN == 0:
+            self._draw()
+
     def _draw(self) -> None:
         moments = self._moments
         moments.take()
@@ -259,6 +269,7 @@ class Viewer(Node):
             self.scene.stretch_cylinders()
             self._move_belts()
             hydraulics = self._signals.values("hydraulics")
+            self.page.circuit = self._circuit.take(self.page.shows_circuit, hydraulics)
             self.scene.colour_cylinders(hydraulics)
             self.scene.labels.draw(strengths, hydraulics)
             self._move_objects()

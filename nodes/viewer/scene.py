@@ -32,6 +32,8 @@ from grouser.runtime.belt_shoes import BeltShoes
 from grouser.runtime.drawn_links import drawn_links
 
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
+# A link is drawn again when it has moved by more than this from where it is drawn: [m], and of its quaternion.
+SEEN, SEEN_TURN = 5e-5, 2e-5
 
 
 def free_port() -> int:
@@ -179,13 +181,16 @@ class Scene:
         self._collisions.clear()
 
     def move(self, link: str, pose: Pose) -> None:
-        """Sets the pose of a link in the world, if it has changed."""
-        if pose == self._poses[link]:
-            return
-        self._poses[link] = pose
-        frame = self._links[link]
-        frame.wxyz = wxyz(pose)
-        frame.position = pose.position
+        """Sets the pose of a link in the world, if a change can be seen."""
+        drawn, frame = self._poses[link], self._links[link]
+        moved = _differ(pose.position, drawn.position, SEEN)
+        turned = _differ(pose.quaternion, drawn.quaternion, SEEN_TURN)
+        if turned:
+            frame.wxyz = wxyz(pose)
+        if moved:
+            frame.position = pose.position
+        if moved or turned:
+            self._poses[link] = pose
 
     def stretch_cylinders(self) -> None:
         """Moves every hydraulic cylinder to its attachments, after its links have moved."""
@@ -266,6 +271,10 @@ class Scene:
         """Closes the page."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
+
+
+def _differ(one: tuple[float, ...], other: tuple[float, ...], least: float) -> bool:
+    return any(abs(a - b) > least for a, b in zip(one, other, strict=True))
 
 
 def node_name(link: str) -> str:

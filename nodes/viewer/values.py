@@ -44,6 +44,10 @@ class GroupValues:
         self._arrivals.history.clear()
         self._values = {}
 
+    def close(self) -> None:
+        """Ends the subscription."""
+        self._arrivals.close()
+
 
 def cloud_columns(cloud: PointCloud2, names: Sequence[str]) -> Mapping[str, np.ndarray] | None:
     """Fields of 32-bit numbers of the points of a cloud, shape (n,) each; None if one is missing, or data are."""

@@ -4,7 +4,7 @@ A room's `open_accounts(view)` sets its accounts in the state to what its spring
 the end; its `read_accounts(view, ledger)` enters them under the names of their owners.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ class Owners(NamedTuple):
         rate: joint of each coordinate rate.
         drive: joint of each drive.
         actuator: of each hydraulic cylinder, then of each motor.
+        belts: by coordinate rate that drives belts with friction: their names and the torques that they take [N m].
         loop_joint, wheel, track: of each.
         link: of each link.
     """
@@ -25,6 +26,7 @@ class Owners(NamedTuple):
     rate: Sequence[str]
     drive: Sequence[str]
     actuator: Sequence[str]
+    belts: Mapping[int, Sequence[tuple[str, float]]]
     loop_joint: Sequence[str]
     wheel: Sequence[str]
     track: Sequence[str]

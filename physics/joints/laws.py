@@ -80,19 +80,24 @@ class _Friction(NamedTuple):
 
 
 def _frictions(machine: Machine, names: Names) -> dict[int, _Friction]:
-    """Dry friction along each coordinate rate, summed over the joints that share it."""
+    """Dry friction along each coordinate rate, summed over the joints that share it and the belts that they drive."""
     laws = {law.joint: law for law in machine.frictions}
+    belts: dict[str, float] = {}
+    for track in machine.tracks:
+        belts[track.sprocket] = belts.get(track.sprocket, 0.0) + track.friction * track.radius
     sums: dict[int, _Friction] = {}
     for joint in machine.joints:
         coordinate = names.joints.get(joint.name)
         if coordinate is None:
             continue
         law = laws.get(joint.name, JointFriction(joint.name, joint.friction, joint.friction))
-        present, added = sums.get(coordinate.v, _Friction()), _through_gear(law, abs(coordinate.multiplier))
-        total = _sum_of(present, added)
+        total = _sum_of(sums.get(coordinate.v, _Friction()), _through_gear(law, abs(coordinate.multiplier)))
+        if total is not None and joint.name in belts:
+            torque = abs(coordinate.multiplier) * belts[joint.name]
+            total = _sum_of(total, _Friction(torque, torque))
         if total is None:
             raise MachineError(
-                f"its law, {law.law}, cannot be added to the dry friction of the joints that move with it",
+                f"its law, {law.law}, cannot be added to the dry friction of the joints and belts that move with it",
                 file=machine.file,
                 element=f'<joint_friction joint="{joint.name}">',
                 remedy="give all but one of them law coulomb, or all two_state",

@@ -253,5 +253,14 @@ def read_accounts(view: AccountView, ledger: Ledger) -> None:
             ledger.add_work(names.drive[drive], state.work[law, DRIVE_WORK])
     held = bristle_energy(laws.bristle_stiffness, state.bristle)
     for law, rate in enumerate(laws.rate_index):
-        ledger.add_loss(f"friction of {names.rate[rate]}", -state.work[law, FRICTION] - held[law])
-        ledger.add_loss(f"limits of {names.rate[rate]}", -state.work[law, LIMIT])
+        lost, left, at_limit = -state.work[law, FRICTION] - held[law], 1.0, -state.work[law, LIMIT]
+        if np.isinf(laws.lower[law]) and np.isinf(laws.upper[law]):
+            # rounding errors of the friction, where there is no limit
+            lost, at_limit = lost + at_limit, 0.0
+        for belt, torque in names.belts.get(rate, ()):
+            # kinetic levels add up, and share the loss of their sum
+            share = torque / laws.kinetic[law]
+            left -= share
+            ledger.add_loss(f"friction of belt {belt}", share * lost)
+        ledger.add_loss(f"friction of {names.rate[rate]}", left * lost)
+        ledger.add_loss(f"limits of {names.rate[rate]}", at_limit)

@@ -41,8 +41,20 @@ def _owners(machine: Machine, names: Names) -> Owners:
         rate=names.rate_joint,
         drive=[drive.joint for drive in machine.drives],
         actuator=[*(one.name for one in machine.cylinders), *(one.name for one in machine.hydraulic_motors)],
+        belts=_belts(machine, names),
         loop_joint=[joint.name for joint in machine.loop_joints],
         wheel=[wheel.link for wheel in machine.wheels],
         track=[track.name for track in machine.tracks],
         link=names.links,
     )
+
+
+def _belts(machine: Machine, names: Names) -> dict[int, list[tuple[str, float]]]:
+    """Belts with friction by the coordinate rate that drives them, see `Owners`."""
+    belts: dict[int, list[tuple[str, float]]] = {}
+    for track in machine.tracks:
+        if track.friction > 0.0:
+            drive = names.joints[track.sprocket]
+            torque = abs(drive.multiplier) * (track.friction * track.radius)
+            belts.setdefault(drive.v, []).append((track.name, torque))
+    return belts

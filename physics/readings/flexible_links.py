@@ -48,6 +48,7 @@ class Modes(NamedTuple):
         stiffness: of these coordinates.
         deflection: displacement along y and z of the end of the axis per unit of each coordinate [m], (2, n).
         rotation: rotation vector of the section there, in the elastic frame [rad], (3, n).
+        contraction: c H, by which q^T c H q is the share of the deflection that is lost (`ElasticShape`), (n, n).
     """
 
     ends: np.ndarray
@@ -55,6 +56,12 @@ class Modes(NamedTuple):
     stiffness: np.ndarray
     deflection: np.ndarray
     rotation: np.ndarray
+    contraction: np.ndarray
+
+    def bent(self, q: np.ndarray) -> np.ndarray:
+        """Deflection of the end along y and z [m], (2,), at the positions of all joints."""
+        own = q[self.position_index]
+        return (1.0 - own @ self.contraction @ own) * (self.deflection @ own)
 
 
 Beam = Chain | Modes
@@ -68,7 +75,8 @@ def make_beam(flexible: FlexibleLink, divided: Machine, model: MultibodyModel, n
         first = names.rate_joint.index(f"{flexible.link}.{beam.modes[0].kind}_{beam.modes[0].number}")
         number = int(np.flatnonzero(model.spring_rate == first)[0])
         index = model.spring_position[number] + np.arange(len(beam.modes))
-        bent = beam.translation(end)[0].T[1:], beam.rotation(end)[0].T
+        contraction = beam.contraction(end)[0] * beam.shortening(end)[0]
+        bent = beam.translation(end)[0].T[1:], beam.rotation(end)[0].T, contraction
         return Modes(np.array([link, link], dtype=np.int64), index, beam.frequencies**2, *bent)
     elements, springs = element_names(flexible), spring_names(flexible)
     stiffness = {compliance.joint: compliance.axial_stiffness for compliance in divided.compliant_joints}
@@ -94,7 +102,7 @@ def bent_too_far(machine: Machine, beams: Sequence[Beam], q: np.ndarray, warned:
     for flexible, beam in zip(machine.flexible_links, beams, strict=True):
         if isinstance(beam, Chain) or flexible.link in warned:
             continue
-        deflection = math.hypot(*(beam.deflection @ q[beam.position_index]))
+        deflection = math.hypot(*beam.bent(q))
         if deflection > LARGEST_DEFLECTION * flexible.length:
             warned.add(flexible.link)
             yield (
@@ -114,7 +122,7 @@ def flexible_link_state(beam: Beam, rotation: np.ndarray, position: np.ndarray, 
     """
     energy = float(0.5 * beam.stiffness @ q[beam.position_index] ** 2)
     if isinstance(beam, Modes):
-        y, z = beam.deflection @ q[beam.position_index]
+        y, z = beam.bent(q)
         turn = beam.rotation @ q[beam.position_index]
         half = 0.5 * float(np.linalg.norm(turn))
         # of the turn's quaternion: twice the angle atan(x / w)

@@ -26,6 +26,8 @@ from grouser.physics.tracks.belts import PEAK_PRESSURE, TrackWorkspace
 _STUCK = 0.5
 # Sizes of cells that a level is meant for [m].
 _CELLS = {"cells": (0.001, 0.01), "deformable": (0.005, 0.1)}
+# Longest cells by the length of a shoe: of shoes that share one, some do not bear [-].
+_CELL_OF_SHOE = 0.75
 # Quantities to which soil and rigid ground both contribute.
 _FORCES = ("normal_force", "thrust", "resistance", "drawbar_pull", "torque", "side_force")
 
@@ -41,7 +43,7 @@ class RunningGear(NamedTuple):
 def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
     """Checks that every soil has the numbers for every wheel's level; warns where these or the level are not valid.
 
-    Tracks are plates as wide as their shoes, and know no level.
+    Tracks are plates as wide as their shoes, and know no level; their cells are shorter than a shoe.
 
     Raises:
         ParameterError: a soil has no numbers for a wheel's level.
@@ -59,6 +61,14 @@ def check_soils(machine: Machine, world: World) -> tuple[str, ...]:
     for level in sorted({wheel.level or ground.level for wheel in machine.wheels} & _CELLS.keys()):
         wheels = [wheel for wheel in machine.wheels if (wheel.level or ground.level) == level]
         warnings.extend(_beyond_cells(level, wheels, ground.cell))
+    short = [track for track in machine.tracks if ground.cell > _CELL_OF_SHOE * track.pitch]
+    if short:
+        others = f" (and {len(short) - 1} more)" if len(short) > 1 else ""
+        warnings.append(
+            f"cells of {1e3 * ground.cell:.3g} mm are long for shoes of {1e3 * short[0].pitch:.3g} mm on track "
+            f'"{short[0].name}"{others}: of shoes on one cell some do not bear, so that resistance and thrust are too '
+            f"small; {1e3 * _CELL_OF_SHOE * short[0].pitch:.3g} mm will do"
+        )
     return tuple(warnings)
 
 

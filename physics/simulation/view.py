@@ -81,6 +81,7 @@ class MachineView:
         spherical_joint: of every spherical joint; its commands are `command["joint/x"]` and so on.
         pressure, cylinder, cylinder_energy: of every cylinder; pressures are as its sensors show them.
         line_pressure: of every hydraulic line [Pa, absolute].
+        spool_position: of every directional valve [-].
         hydraulic_motor: of every hydraulic motor.
         pump: of every displacement pump.
         joint_reaction: of every loop joint and compliant joint: force [N] and moment [N m] that the child link got
@@ -195,6 +196,9 @@ class MachineView:
         )
         self.line_pressure = elements_view(
             "line", names.line, own.line, lambda n: float(engine.state.hydraulics.pressure[n])
+        )
+        self.spool_position = elements_view(
+            "valve", self.command.valves, own.valve, lambda v: float(engine.state.hydraulics.spool[v, 0])
         )
 
     def _make_force_views(self):

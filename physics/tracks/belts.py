@@ -24,11 +24,17 @@ from grouser.physics.tracks.running_wheels import (
 
 # Rows of `TrackWorkspace.touch`: position from the body's origin [m] and unit normal towards the track, world axes;
 # velocity of the pad per speed of the belt, world axes; depth below the ground's level [m]; by how much the belt gives
-# way per pressure [m/Pa]; length along the belt, and place on the path [m]. On tracks with sprung wheels also the
+# way per pressure [m/Pa]; length along the belt, and place on the path [m]; at the start of the step the speed along
+# the normal [m/s], the force of the pressure [N] and its resistance [N s/m]. On tracks with sprung wheels also the
 # normal out of the path, ahead and up, and the share of the second wheel in what moves the pad.
 X, Y, Z, NORMAL_X, NORMAL_Y, NORMAL_Z, BELT_X, BELT_Y, BELT_Z, DEPTH, GIVE, LENGTH, PLACE = range(13)
-OUT_AHEAD, OUT_UP, SHARE = range(13, 16)
-TOUCH = 16
+ALONG, PRESSED, RESISTED = range(13, 16)
+OUT_AHEAD, OUT_UP, SHARE = range(16, 19)
+TOUCH = 19
+# Columns of the work on a track (`room.State`): of rigid ground and of soil on its pads along their normals, of their
+# shear, and of the belt's tension on sprung wheels.
+PAD_WORK, SOIL_WORK, SHEAR_WORK, BELT_WORK = range(4)
+WORKS = 4
 # Velocity of a body's origin and angular velocity, and speed of the belt; then, ahead and up, that of each sprung wheel
 # on the body.
 MOTION = 7
@@ -142,7 +148,8 @@ class TrackWorkspace(NamedTuple):
         wrench: force [N], moment about the body's origin [N m], force along the belt [N], and those on sprung wheels,
             world axes, (tracks, rows).
         slope: resistance to the motion, (tracks, rows, rows).
-        jacobian, pushed: (rows, coordinates).
+        jacobian: of the motion of each track, (tracks, rows, coordinates).
+        pushed: (rows, coordinates).
         entry: coordinates that move a track, (coordinates,).
         axes: unit vectors of the world, (3, 3).
         shear: state of the pads of a track at the end of the step, (most pads, 3).
@@ -251,7 +258,7 @@ def make_track_workspace(tracks: Tracks, coordinates: int) -> TrackWorkspace:
         end_motion=np.zeros(rows),
         wrench=np.zeros((count, rows)),
         slope=np.zeros((count, rows, rows)),
-        jacobian=np.zeros((rows, coordinates)),
+        jacobian=np.zeros((count, rows, coordinates)),
         pushed=np.zeros((rows, coordinates)),
         entry=np.zeros(coordinates, dtype=np.int64),
         axes=np.eye(3),

@@ -11,7 +11,17 @@ from grouser.physics.multibody.linear_force import add_linear_force, find_motion
 from grouser.physics.multibody.mass import MassMatrix
 from grouser.physics.soil.tiles import SoilState
 from grouser.physics.soil.wheels import Wheels
-from grouser.physics.tracks.belts import MOTION, SIDE, TIGHT, Tracks, TrackWorkspace
+from grouser.physics.tracks.belts import (
+    BELT_WORK,
+    MOTION,
+    PAD_WORK,
+    SHEAR_WORK,
+    SIDE,
+    SOIL_WORK,
+    TIGHT,
+    Tracks,
+    TrackWorkspace,
+)
 from grouser.physics.tracks.pad_forces import commit_pads, measure_pad_forces
 from grouser.physics.tracks.placing import find_pads, place_track
 from grouser.physics.tracks.suspension import fill_wheel_rows, is_sprung, lay_moving_path, pull_power, pull_wheels
@@ -60,7 +70,8 @@ def apply_track_forces(
         sprung = is_sprung(tracks, t)
         if sprung:
             lay_moving_path(tracks, t, kinematics, work)
-        first, last = _fill_jacobian(tracks, t, model, kinematics, state.loose[t], work)
+        _fill_jacobian(tracks, t, model, kinematics, state.loose[t], work)
+        first, last = _coordinates_of(tracks, t, model)
         _find_motion(tracks, t, velocity, first, last, work, work.motion[t])
         turned = position[tracks.position[t]] + state.travel[t] / tracks.scale[t]
         find_pads(tracks, t, terrain, wheels.cell[0], kinematics, turned, step, soil, work)
@@ -101,22 +112,24 @@ def commit_tracks(
     gravity = _size(model.gravity)
     for t in range(tracks.body.shape[0]):
         sprung = is_sprung(tracks, t)
-        first, last = _fill_jacobian(tracks, t, model, kinematics, state.loose[t], work)
+        first, last = _coordinates_of(tracks, t, model)
         _find_motion(tracks, t, velocity, first, last, work, work.end_motion)
+        acted, pulled = 0.0, 0.0
         if sprung:
-            state.work[t] += step * _find_acted(tracks.wheels.rows[t], t, work)
+            acted = _find_acted(tracks.wheels.rows[t], t, work)
+            pulled = pull_power(tracks, t, work.end_motion, work)
         elif work.listed[t] > 0:
-            state.work[t] += step * _find_acted(MOTION, t, work)
-        if sprung:
-            pulled = step * pull_power(tracks, t, work.end_motion, work)
-            state.belt[t] += pulled
-            state.work[t] -= pulled
+            acted = _find_acted(MOTION, t, work)
         if state.loose[t] > 0.0:
             _let_roll(tracks, t, work)
-        commit_pads(
+        pads, pressed = commit_pads(
             *(tracks, t, wheels.soils, terrain, wheels.cell[0], kinematics.origin, gravity, step),
             *(state.shear, soil, work),
         )
+        state.work[t, PAD_WORK] += step * pads
+        state.work[t, SOIL_WORK] += step * pressed
+        state.work[t, SHEAR_WORK] += step * (acted - pulled - pads - pressed)
+        state.work[t, BELT_WORK] += step * pulled
         _hold_belt(tracks, t, step * (work.end_motion[6] - tracks.scale[t] * velocity[tracks.rate[t]]), state, work)
 
 
@@ -161,16 +174,16 @@ def _let_roll(tracks: Tracks, t, work: TrackWorkspace):
 
 @inlined
 def _fill_jacobian(tracks: Tracks, t, model: MultibodyModel, kinematics: "Kinematics", loose, work: TrackWorkspace):
-    """Fills the Jacobian of a track's motion, world axes; returns the range of the coordinates filled.
+    """Fills the Jacobian of a track's motion, world axes.
 
     The sprocket drives the belt. A belt that is `loose` runs freely: as fast as the track goes over the ground, so that
     what pulls on it along the track pulls on nothing.
     """
-    body, sprocket = tracks.body[t], tracks.rate[t]
-    first, last = model.rate_first[sprocket], model.rate_last[sprocket]
-    clear_rows(work.jacobian, tracks.wheels.rows[t], first, last)
+    body, rows = tracks.body[t], work.jacobian[t]
+    first, last = _coordinates_of(tracks, t, model)
+    clear_rows(rows, tracks.wheels.rows[t], first, last)
     x, y, z = work.centre[t, 0], work.centre[t, 1], work.centre[t, 2]
-    parent, start, rate, rows = model.body_parent, model.column_start, model.column_rate, work.jacobian
+    parent, start, rate = model.body_parent, model.column_start, model.column_rate
     column = kinematics.column
     point_rows(parent, start, rate, column, body, -1, x, y, z, work.axes, rows, 0)
     turning_rows(parent, start, rate, column, body, -1, work.axes, rows, 3)
@@ -180,10 +193,16 @@ def _fill_jacobian(tracks: Tracks, t, model: MultibodyModel, kinematics: "Kinema
             rows[6, d] = ax * rows[0, d] + ay * rows[1, d] + az * rows[2, d]
             rows[6, d] += mx * rows[3, d] + my * rows[4, d] + mz * rows[5, d]
     else:
-        rows[6, sprocket] = tracks.scale[t]
+        rows[6, tracks.rate[t]] = tracks.scale[t]
     if is_sprung(tracks, t):
         fill_wheel_rows(tracks, t, model, kinematics, work)
-    return first, last
+
+
+@inlined
+def _coordinates_of(tracks: Tracks, t, model: MultibodyModel):
+    """Range of the coordinates that may move a track."""
+    sprocket = tracks.rate[t]
+    return model.rate_first[sprocket], model.rate_last[sprocket]
 
 
 @inlined
@@ -204,16 +223,16 @@ def _rolling(tracks: Tracks, t, work: TrackWorkspace):
 def _find_motion(tracks: Tracks, t, velocity, first, last, work: TrackWorkspace, motion):
     """Fills the motion of a track at coordinate rates."""
     if is_sprung(tracks, t):
-        find_motion(tracks.wheels.rows[t], work.jacobian, velocity, first, last, motion)
+        find_motion(tracks.wheels.rows[t], work.jacobian[t], velocity, first, last, motion)
     else:
-        find_motion(MOTION, work.jacobian, velocity, first, last, motion)
+        find_motion(MOTION, work.jacobian[t], velocity, first, last, motion)
 
 
 @inlined
 def _add_force(rows, t, first, last, step, work: TrackWorkspace, mass, force):
     """Adds the force on a track and its slope to the equations of motion."""
     wrench, slope = work.wrench[t], work.slope[t]
-    add_linear_force(rows, work.jacobian, work.pushed, work.entry, first, last, step, wrench, slope, mass, force)
+    add_linear_force(rows, work.jacobian[t], work.pushed, work.entry, first, last, step, wrench, slope, mass, force)
 
 
 @inlined

@@ -20,6 +20,7 @@ from grouser.physics.soil.tiles import (
     unloaded_sinkage,
 )
 from grouser.physics.tracks.belts import (
+    ALONG,
     BELT_SPEED,
     BELT_X,
     BELT_Y,
@@ -34,7 +35,9 @@ from grouser.physics.tracks.belts import (
     NORMAL_Z,
     PEAK_PRESSURE,
     PLACE,
+    PRESSED,
     RESISTANCE,
+    RESISTED,
     SIDE,
     SIDE_SPEED,
     SINKAGE_OF_TRACK,
@@ -85,9 +88,9 @@ def _press(tracks: Tracks, t, soils: Soils, n, motion, sprung, step: float, laye
     """Ground and a pad at a motion.
 
     Returns:
-        Rate of the depth [m/s], and how much of the normal's upward component counts in it; tangential velocity (three)
-        and its size [m/s]; pressure [Pa], its derivative by the rate [Pa s/m], and the cell's new sinkage [m] and yield
-        pressure [Pa].
+        Speed along the normal [m/s], and how much of its upward component counts in the depth; tangential velocity
+        (three) and its size [m/s]; pressure [Pa], its derivative by the depth's rate [Pa s/m], and the cell's new
+        sinkage [m] and yield pressure [Pa].
     """
     touch, k = work.touch[t], work.soil[t, n]
     along, ux, uy, uz, speed = _velocity(work, t, n, motion, sprung)
@@ -97,13 +100,13 @@ def _press(tracks: Tracks, t, soils: Soils, n, motion, sprung, step: float, laye
         pressure, growth = rigid_pressure(
             tracks.stiffness[t], tracks.damping[t], touch[DEPTH, n], rate, touch[GIVE, n], step
         )
-        return rate, steep, ux, uy, uz, speed, pressure, growth, 0.0, 0.0
+        return along, steep, ux, uy, uz, speed, pressure, growth, 0.0, 0.0
     at = work.cell[t, n]
     pressure, growth, sinkage, load = soil_pressure(
         *(tracks.soil_stiffness[t, k], soils.exponent[k], soils.unloading_stiffness[k], soils.unloading_slope[k]),
         *(layers[at + SINKAGE], layers[at + PRESSURE], touch[DEPTH, n] + step * rate, touch[GIVE, n], step),
     )
-    return rate, steep, ux, uy, uz, speed, pressure, growth, sinkage, load
+    return along, steep, ux, uy, uz, speed, pressure, growth, sinkage, load
 
 
 @inlined
@@ -117,8 +120,10 @@ def _strength(tracks: Tracks, t, soils: Soils, k, pressure):
 
 
 @inlined
-def _drag(tracks: Tracks, t, soils: Soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work: TrackWorkspace):
-    """Shear of the ground by a pad that slides at a velocity, once it has gone on for a time.
+def _react(
+    tracks: Tracks, t, soils: Soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work: TrackWorkspace
+):
+    """Force of the ground on a pad that slides at a velocity, once it has gone on for a time.
 
     Args:
         tracks, t, soils, n: the pad.
@@ -130,18 +135,25 @@ def _drag(tracks: Tracks, t, soils: Soils, n, gravity, pressure, lead, stored, u
         work: with the pad.
 
     Returns:
-        Greatest shear stress [Pa] and K [m]; velocity along both tangents [m/s]; shear state along them, and in world
-        axes (three); its part to the left, and the force [N] that resists a unit of that part.
+        Area [m2]; greatest shear force [N] and K [m]; velocity along both tangents [m/s]; shear state along them; the
+        force that resists a unit of its part to the left [N]; the force (three) [N].
     """
-    touch, k, left = work.touch[t], work.soil[t, n], work.frame[t, 1]
+    touch, k, pad = work.touch[t], work.soil[t, n], work.pad[t, n]
+    area = tracks.width[t] * touch[LENGTH, n] * share_of(pad)
     strength, modulus = _strength(tracks, t, soils, k, pressure)
-    ax, ay, az, bx, by, bz = ground_tangents(touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n])
+    strength *= area
+    nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
+    lx, ly, lz = work.frame[t, 1, 0], work.frame[t, 1, 1], work.frame[t, 1, 2]
+    ax, ay, az, bx, by, bz = ground_tangents(nx, ny, nz)
     va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz
     s, c = advance_shear(stored[0], stored[1], lead / modulus, va, vb, speed)
     sx, sy, sz = s * ax + c * bx, s * ay + c * by, s * az + c * bz
-    aside = sx * left[0] + sy * left[1] + sz * left[2]
+    aside = sx * lx + sy * ly + sz * lz
     pushed = _side_resistance(tracks, t, soils, n, k, gravity, aside, work)
-    return strength, modulus, va, vb, s, c, sx, sy, sz, aside, pushed
+    fx = area * pressure * nx - strength * sx - pushed * aside * lx
+    fy = area * pressure * ny - strength * sy - pushed * aside * ly
+    fz = area * pressure * nz - strength * sz - pushed * aside * lz
+    return area, strength, modulus, va, vb, s, c, pushed, fx, fy, fz
 
 
 @inlined
@@ -196,7 +208,7 @@ def measure_pad_forces(
         step: h [s].
         shear: state of the pads of all tracks, (pads, 3).
         soil: with the cells.
-        work: with the listed pads; `wrench` and `slope` are filled.
+        work: with the listed pads, ALONG to RESISTED of which are filled, as are `wrench` and `slope`.
     """
     touch, motion, wrench, slope = work.touch[t], work.motion[t], work.wrench[t], work.slope[t]
     for k in range(tracks.wheels.rows[t]):
@@ -207,31 +219,29 @@ def measure_pad_forces(
     belt, ahead, aside = _speeds(motion, frame)
     lead = step + shear_lead(belt, ahead, aside)
     for n in range(work.listed[t]):
-        _, steep, ux, uy, uz, speed, pressure, growth, _, _ = _press(
+        along, steep, ux, uy, uz, speed, pressure, growth, _, _ = _press(
             tracks, t, soils, n, motion, sprung, step, soil.soil_cell, work
         )
+        touch[ALONG, n], touch[PRESSED, n], touch[RESISTED, n] = along, 0.0, 0.0
         if pressure <= 0.0:
             continue
-        area = tracks.width[t] * touch[LENGTH, n] * share_of(work.pad[t, n])
         stored = shear[tracks.pad_start[t] + work.pad[t, n]]
-        strength, modulus, _, _, s, c, sx, sy, sz, sideways, pushed = _drag(
+        area, strength, modulus, _, _, s, c, pushed, fx, fy, fz = _react(
             tracks, t, soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work
         )
-        strength *= area
+        _add_force(touch, n, fx, fy, fz, wrench)
         path = lead / modulus
         nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
         lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
-        fx = area * pressure * nx - strength * sx - pushed * sideways * lx
-        fy = area * pressure * ny - strength * sy - pushed * sideways * ly
-        fz = area * pressure * nz - strength * sz - pushed * sideways * lz
-        _add_force(touch, n, fx, fy, fz, wrench)
         # resistance across the shear direction is full; along it, it falls with the shear state
         fading = path / (1.0 + path * speed)
         across = strength * fading
         less = across * math.sqrt(s * s + c * c)
         if speed > 0.0:
             ux, uy, uz = ux / speed, uy / speed, uz / speed
-        more, side = area * growth / steep - across, pushed * fading
+        resisted = area * growth / steep
+        touch[PRESSED, n], touch[RESISTED, n] = area * pressure, resisted
+        more, side = resisted - across, pushed * fading
         xx = across + more * nx * nx - less * ux * ux + side * lx * lx
         yx = more * ny * nx - less * uy * ux + side * ly * lx
         yy = across + more * ny * ny - less * uy * uy + side * ly * ly
@@ -271,6 +281,9 @@ def commit_pads(
         soil: with the cells, changed.
         work: with the listed pads and `end_motion`, and in `wrench` the force that acted in the step, which stays;
             `figure` is filled.
+
+    Returns:
+        Mean power in the step of rigid ground and of soil on the pads along their normals, by the force that acted [W].
     """
     touch, motion, wrench, figure = work.touch[t], work.end_motion, work.wrench[t], work.figure[t]
     frame = work.frame[t]
@@ -282,38 +295,35 @@ def commit_pads(
     total, sprung = work.path.start[segments] + work.path.length[segments], is_sprung(tracks, t)
     kept = tracks.tensioner[t] - tracks.sprocket[t]
     kept -= tracks.wheels.nominal[t] * math.floor(kept / tracks.wheels.nominal[t])
-    fresh, taken, touching = work.shear, 0.0, 0.0
+    fresh, taken, touching, rigid, soft = work.shear, 0.0, 0.0, 0.0, 0.0
     fresh[:pads] = 0.0
     for n in range(work.listed[t]):
-        rate, _, ux, uy, uz, speed, pressure, _, sinkage, load = _press(
+        along, steep, ux, uy, uz, speed, pressure, _, sinkage, load = _press(
             tracks, t, soils, n, motion, sprung, step, soil.soil_cell, work
         )
+        pad, before = work.pad[t, n], touch[ALONG, n]
+        power = 0.5 * (touch[PRESSED, n] - touch[RESISTED, n] * (along - before)) * (before + along)
+        if work.soil[t, n] < 0:
+            rigid += power
+        else:
+            soft += power
         if pressure <= 0.0:
             continue
-        pad = work.pad[t, n]
-        area = tracks.width[t] * touch[LENGTH, n] * share_of(pad)
-        touching += area
         if work.soil[t, n] >= 0:
             at = work.cell[t, n]
             if sinkage > soil.soil_cell[at + SINKAGE] or load > soil.soil_cell[at + PRESSURE]:
                 _press_cells(tracks, t, soils, n, terrain, spacing, origin, sinkage, load, soil, work)
-            figure[SINKAGE_OF_TRACK] = max(figure[SINKAGE_OF_TRACK], touch[DEPTH, n] + step * rate)
-        strength, modulus, va, vb, _, _, sx, sy, sz, sideways, pushed = _drag(
-            tracks, t, soils, n, gravity, pressure, lead, shear[first + pad], ux, uy, uz, speed, work
+            figure[SINKAGE_OF_TRACK] = max(figure[SINKAGE_OF_TRACK], touch[DEPTH, n] - step * along / steep)
+        stored = shear[first + pad]
+        area, _, modulus, va, vb, _, _, _, fx, fy, fz = _react(
+            tracks, t, soils, n, gravity, pressure, lead, stored, ux, uy, uz, speed, work
         )
-        s, c = shear[first + pad, 0], shear[first + pad, 1]
-        s, c = advance_shear(s, c, step / modulus, va, vb, speed)
+        s, c = advance_shear(stored[0], stored[1], step / modulus, va, vb, speed)
         # parts of a shoe slide differently: it has their mean
         fresh[pad, 0] += touch[LENGTH, n] * s
         fresh[pad, 1] += touch[LENGTH, n] * c
         fresh[pad, 2] += touch[LENGTH, n]
-        nx, ny, nz = touch[NORMAL_X, n], touch[NORMAL_Y, n], touch[NORMAL_Z, n]
-        lx, ly, lz = frame[1, 0], frame[1, 1], frame[1, 2]
-        px, py, pz = area * pressure * nx, area * pressure * ny, area * pressure * nz
-        tx = -area * strength * sx - pushed * sideways * lx
-        ty = -area * strength * sy - pushed * sideways * ly
-        tz = -area * strength * sz - pushed * sideways * lz
-        fx, fy, fz = px + tx, py + ty, pz + tz
+        touching += area
         pulled = touch[BELT_X, n] * fx + touch[BELT_Y, n] * fy + touch[BELT_Z, n] * fz
         beyond = touch[PLACE, n] - tracks.sprocket[t]
         beyond -= total * math.floor(beyond / total)
@@ -323,11 +333,14 @@ def commit_pads(
             taken += pulled * (1.0 - beyond / total)
         elif beyond < kept:
             taken += pulled
-        figure[RESISTANCE] -= px * frame[0, 0] + py * frame[0, 1] + pz * frame[0, 2]
+        forward = touch[NORMAL_X, n] * frame[0, 0] + touch[NORMAL_Y, n] * frame[0, 1] + touch[NORMAL_Z, n] * frame[0, 2]
+        figure[RESISTANCE] -= area * pressure * forward
         figure[PEAK_PRESSURE] = max(figure[PEAK_PRESSURE], pressure)
     # pads that do not touch have no shear; ground that comes under the rest of a shoe has none: the pad has the mean
     for pad in range(pads):
         before, length = shear[first + pad, 2], fresh[pad, 2]
+        if before == 0.0 and length == 0.0:
+            continue
         new, mean = 1.0 - before / length if length > before else 0.0, 1.0 / length if length > 0.0 else 0.0
         shear[first + pad, 0] = mean * fresh[pad, 0] - new * shear[first + pad, 0]
         shear[first + pad, 1] = mean * fresh[pad, 1] - new * shear[first + pad, 1]
@@ -352,6 +365,7 @@ def commit_pads(
     leaving = (work.wheels.tension[t] if sprung else tracks.pretension[t]) + taken
     arriving = leaving - wrench[6]
     figure[TIGHT], figure[SLACK] = max(leaving, arriving), min(leaving, arriving)
+    return rigid, soft
 
 
 @inlined

@@ -112,12 +112,15 @@ def find_pads(
     segment, into = belt_begin(tracks, path, t, position)
     shoe, ranged, low, high = shoe_length(tracks, path, t), -1, -math.inf, math.inf
     for first in range(0, tracks.pad_start[t + 1] - tracks.pad_start[t], PADS):
+        if segment == ranged and low > high and shoe <= path.length[segment] - into:
+            into += shoe
+            continue
         left = shoe
         while left > 0.0:
             length, following, beyond = part_of_shoe(tracks, path, t, segment, into, left)
             if segment != ranged:
                 ranged = segment
-                low, high = _near_arc(tracks, path, t, segment, ahead_rise, up_rise, level - limit)
+                low, high = _near_range(tracks, path, t, segment, ahead_rise, up_rise, level - limit)
             radius = path.radius[segment]
             is_near = length > _SHORTEST and into <= high and into + length >= low
             if is_near:
@@ -206,28 +209,33 @@ def _rise(terrain: Terrain, x, y, z):
 
 
 @inlined
-def _near_arc(tracks: Tracks, path: Segments, t, segment, ahead_rise, up_rise, level):
-    """Range of a segment around a wheel where the clearance is not above a limit, others may be out [m].
+def _near_range(tracks: Tracks, path: Segments, t, segment, ahead_rise, up_rise, level):
+    """Range of a segment where the clearance may be not above a limit [m]; low above high if it is everywhere.
 
     Args:
-        tracks, path, t, segment: the segment; for straight ones the range is all.
+        tracks, path, t, segment: the segment.
         ahead_rise, up_rise: growth of the clearance ahead and up [-].
         level: clearance of the plane's origin, less the limit [m].
     """
-    radius = path.radius[segment]
-    if radius <= 0.0:
-        return -math.inf, math.inf
-    tx, tz = path.direction[segment, 0], path.direction[segment, 1]
+    radius, tx, tz = path.radius[segment], path.direction[segment, 0], path.direction[segment, 1]
     # of the first outward normal, and of the tangent there
     out, along = tx * up_rise - tz * ahead_rise, tx * ahead_rise + tz * up_rise
-    level += path.point[segment, 0] * ahead_rise + path.point[segment, 1] * up_rise - radius * out
-    size, reach = math.sqrt(out * out + along * along), radius + tracks.thickness[t]
+    level += path.point[segment, 0] * ahead_rise + path.point[segment, 1] * up_rise
+    size, length = math.sqrt(out * out + along * along), path.length[segment]
+    if radius <= 0.0:
+        level += tracks.thickness[t] * out + min(length * along, 0.0)
+        if radius < 0.0:
+            # it hangs down from its tangent, and its normal turns
+            level += (0.5 * length + tracks.thickness[t]) * size * length / radius
+        return (math.inf, -math.inf) if level > _SHORTEST else (-math.inf, math.inf)
+    level -= radius * out
+    reach = radius + tracks.thickness[t]
     if level >= reach * size:
         return math.inf, -math.inf
     if level <= -reach * size:
         return -math.inf, math.inf
     # the clearance is level + reach * size * cos(angle - that of the highest point)
-    half, middle = math.acos(level / (reach * size)), 0.5 * path.length[segment] / radius
+    half, middle = math.acos(level / (reach * size)), 0.5 * length / radius
     lowest = math.atan2(-along, -out)
     lowest -= 2.0 * math.pi * math.floor((lowest - middle + math.pi) / (2.0 * math.pi))
     if half + abs(lowest - middle) + middle > 2.0 * math.pi:

@@ -9,7 +9,7 @@ from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.labels import ANEW, PAD, TRACK
 from grouser.physics.base.refusal import SMOOTH, Refused, present
-from grouser.physics.tracks.belts import Tracks
+from grouser.physics.tracks.belts import BELT_WORK, PAD_WORK, SHEAR_WORK, SOIL_WORK, WORKS, Tracks
 from grouser.physics.tracks.coupling import apply_track_forces, commit_tracks
 
 
@@ -18,8 +18,7 @@ class State(NamedTuple):
 
     Attributes:
         shear: of the ground under each pad, along the world's x and y [-], and length that touches [m], (pads, 3).
-        work: of the ground on each track [J], (tracks,).
-        belt: work of each belt's tension on sprung wheels [J], (tracks,).
+        work: on each track: PAD_WORK, SOIL_WORK, SHEAR_WORK, BELT_WORK [J], (tracks, WORKS).
         travel: way of each belt over its wheels beyond that by its sprocket [m], (tracks,).
         loose: way that the sprocket turns over until its teeth hold the belt again [m]; infinite of a belt that is
             thrown, (tracks,).
@@ -28,19 +27,19 @@ class State(NamedTuple):
 
     shear: np.ndarray
     work: np.ndarray
-    belt: np.ndarray
     travel: np.ndarray
     loose: np.ndarray
     jumped: np.ndarray
 
 
-LABELS: Any = State(shear=PAD, work=ANEW, belt=ANEW, travel=TRACK, loose=TRACK, jumped=TRACK)
+LABELS: Any = State(shear=PAD, work=ANEW, travel=TRACK, loose=TRACK, jumped=TRACK)
 
 
 def make_state(tracks: Tracks) -> State:
     """Tracks that have not moved."""
     count = len(tracks.body)
-    return State(np.zeros((int(tracks.pad_start[-1]), 3)), *(np.zeros(count) for _ in State._fields[1:]))
+    pads = int(tracks.pad_start[-1])
+    return State(np.zeros((pads, 3)), np.zeros((count, WORKS)), np.zeros(count), np.zeros(count), np.zeros(count))
 
 
 def acts(tracks: Tracks) -> bool:
@@ -79,11 +78,12 @@ def commit(context: Context):
 def open_accounts(view: AccountView) -> None:
     """No work yet."""
     view.state.tracks.work[...] = 0.0
-    view.state.tracks.belt[...] = 0.0
 
 
 def read_accounts(view: AccountView, ledger: Ledger) -> None:
-    """Losses in the ground under each track, and what sprung wheels have given to the tensioner of its belt."""
-    for name, work, belt in zip(ledger.owners.track, view.state.tracks.work, view.state.tracks.belt, strict=False):
-        ledger.add_loss(f"ground under track {name}", -work)
-        ledger.add_loss(f"tensioner of track {name}", -belt)
+    """Losses in pads, soil and shear of each track, and what sprung wheels have given to the tensioner of its belt."""
+    for name, work in zip(ledger.owners.track, view.state.tracks.work, strict=False):
+        ledger.add_loss(f"pads of track {name}", -work[PAD_WORK])
+        ledger.add_loss(f"soil pressed by track {name}", -work[SOIL_WORK])
+        ledger.add_loss(f"shear under track {name}", -work[SHEAR_WORK])
+        ledger.add_loss(f"tensioner of track {name}", -work[BELT_WORK])

@@ -156,7 +156,7 @@ def _enter(work: TrackWorkspace, segment, start, length, x, z, ahead, up, radius
 @kernel
 def fill_wheel_rows(tracks: Tracks, t, model: "MultibodyModel", kinematics: "Kinematics", work: TrackWorkspace):
     """Fills the rows of the Jacobian that are of a track's sprung wheels; they must have been cleared."""
-    wheels, frame, rows = tracks.wheels, work.frame[t], work.jacobian
+    wheels, frame, rows = tracks.wheels, work.frame[t], work.jacobian[t]
     parent, start, rate, column = model.body_parent, model.column_start, model.column_rate, kinematics.column
     done = MOTION
     for w in range(wheels.start[t], wheels.start[t + 1]):

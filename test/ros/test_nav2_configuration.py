@@ -26,7 +26,7 @@ from grouser.runtime.vehicle_parts import make_vehicle
 
 DECLARED = yaml.safe_load((Path(__file__).parents[1] / "data" / "nav2_jazzy_parameters.yaml").read_text())
 MACHINES = ["rover", "demolition_robot", "excavator"]
-FILES = [*MACHINES, "rover_soil"]
+FILES = [*MACHINES, *(f"{machine}_soil" for machine in MACHINES)]
 TYPES = {"bool": bool, "integer": int, "double": float, "string": str}
 # Parts of the collision monitor, of which it has a list each.
 PARTS = {"polygons": "polygon", "observation_sources": "scan"}
@@ -237,13 +237,15 @@ def test_the_goal_follower_keeps_the_rovers_circle_free():
     assert math.isclose(manners.speed, parameters("rover")["velocity_smoother"]["max_velocity"][0])
 
 
+@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize(("costmap", "soil"), list(product(("global_costmap", "local_costmap"), (False, True))))
-def test_rcl_gives_the_soil_layer_to_the_costmaps(ros, costmap, soil):
+def test_rcl_gives_the_soil_layer_to_the_costmaps(ros, costmap, soil, machine):
     """A node as Nav2 makes its costmaps, with the arguments that launch_ros gives to its process.
 
     `SetParameter` comes first, and is for nodes of any name.
     """
-    files = [share_path("config", "nav2", f"{name}.yaml") for name in ("rover", "rover_soil" if soil else "rover")]
+    names = (machine, f"{machine}_soil" if soil else machine)
+    files = [share_path("config", "nav2", f"{name}.yaml") for name in names]
     arguments = ["--ros-args", "-p", "use_sim_time:=true"]
     for file in files:
         arguments += ["--params-file", str(file)]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
-from geometry_msgs.msg import Twist, TwistStamped, Vector3
+from geometry_msgs.msg import Point, Quaternion, Twist, TwistStamped, Vector3
+from geometry_msgs.msg import Pose as PoseMessage
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -15,13 +16,15 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, LaserScan, PointCloud2
 from shipped import shipped_machine
-from std_msgs.msg import Float64MultiArray
-from visualization_msgs.msg import Marker
+from std_msgs.msg import Float64MultiArray, Header
+from visualization_msgs.msg import Marker, MarkerArray
 
 import grouser
 from grouser import Simulation, World
 from grouser.bridges.scheduling import Scheduling
 from grouser.nodes.shared import messages
+from grouser.nodes.shared.messages import set_stamp
+from grouser.nodes.shared.prepared_message import PreparedMessage
 from grouser.nodes.shared.scheduling import PacedScheduling
 from grouser.nodes.simulator.diagnostics import diagnostics_message
 from grouser.nodes.simulator.message_makers import MAKERS
@@ -415,7 +418,7 @@ def test_markers_of_shoes_are_cubes_at_the_link_that_carries_them():
     stream = STREAMS[TRACK_MARKERS]
     make = MAKERS[stream.type](stream, source, "")
     sample = take_sample(simulation, 0, [TRACK_MARKERS]).values[TRACK_MARKERS]
-    message = make(1_500_000_000, sample, 0.1)
+    message = deserialize_message(make(1_500_000_000, sample, 0.1), MarkerArray)
     track = machine.tracks[0]
     assert simulation.joint_position["drive"] > 0.05
     assert len(message.markers) == track.shoes
@@ -430,4 +433,20 @@ def test_markers_of_shoes_are_cubes_at_the_link_that_carries_them():
         assert turn == pytest.approx(turns[number])
         # half of the thickness out of the belt
         assert middle == pytest.approx(places[number] + 0.5 * track.thickness * spatial.matrix(turn)[:, 2])
-    serialize_message(message)
+
+
+def test_a_prepared_message_is_the_message():
+    rng = np.random.default_rng(5)
+    headers = [Header(frame_id=name) for name in ("left", "a longer name")]
+    markers = [Marker(header=headers[number % 2], ns="s" * number, id=number) for number in range(5)]
+    message = MarkerArray(markers=markers)
+    prepared = PreparedMessage(message, [header.stamp for header in headers], [marker.pose for marker in markers])
+    for nanoseconds in (7, 4_999_999_999):
+        poses = rng.normal(size=(5, 7))
+        data = prepared.filled(nanoseconds, poses)
+        for marker, (x, y, z, *turn) in zip(markers, poses.tolist(), strict=True):
+            marker.pose = PoseMessage(
+                position=Point(x=x, y=y, z=z), orientation=Quaternion(**dict(zip("xyzw", turn, strict=True)))
+            )
+            set_stamp(marker.header.stamp, nanoseconds)
+        assert deserialize_message(data, MarkerArray) == message  # bytes between fields may be any

@@ -21,6 +21,7 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.parameters import stamped_by_default
+from grouser.runtime.mailbox import answer_of
 
 pytestmark = pytest.mark.slow
 
@@ -211,6 +212,30 @@ def test_nothing_moves_once_the_tab_is_hidden_or_closed(
     valves.wait(lambda told: spool(told) == 0.0, "neutral, after the tab was closed", since)
     page.show()
     page.sees("!document.getElementById('enable').disabled")
+
+
+def test_the_circuit_shows_what_is_in_it_and_commands_a_valve(
+    start_simulator: Callable[..., Any], open_page: Callable[..., Tab], valves: Any
+) -> None:
+    node = start_simulator()
+    page = open_page("loader")
+    page.click("#circuit-button")
+    names = ("element-boom_valve", "line-boom_valve.a")
+    valve, line = (f"document.querySelector('#circuit [id=\"{name}\"] .value')" for name in names)
+    page.sees(f"{valve}?.textContent === '0 %'")
+    enable(page)
+    page.press("#circuit #element-boom_valve")
+    page.drag("#circuit #element-boom_valve", 0.8)
+    valves.wait(lambda told: spool(told) > 0.1, "a command of the valve that is dragged to the right")
+    page.sees(f"parseFloat({valve}.textContent) > 5")
+    page.release("#circuit #element-boom_valve", 0.8)
+    valves.wait(lambda told: spool(told) == 0.0, "neutral, after the valve was let go")
+
+    def shown() -> tuple[float, float]:
+        there = answer_of(node.mailbox.call(lambda loop: loop.simulation.line_pressure["boom_valve.a"]))
+        return page.run(f"parseFloat({line}.textContent)"), there
+
+    wait_until(lambda: abs(np.subtract(*np.multiply(shown(), (1.0, 1e-5)))) <= 1.0, "the pressure of the line, in bar")
 
 
 def test_pause_step_reset_and_speed(

@@ -9,6 +9,7 @@ import pytest
 
 import grouser
 from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.physics.description import parse_machine
 from grouser.physics.description.data.hydraulics import Pump, Tank
 from grouser.physics.description.elements.hydraulics.circuit import (
     PORTS,
@@ -712,3 +713,43 @@ def test_numbers_below_their_range_are_refused(tmp_path, tag, name, value):
         grouser.load_machine(path)
     assert caught.value.line == text[: element.start()].count("\n") + 1
     assert "out of range; valid: " in str(caught.value)
+
+
+IN_OTHER_UNITS = [
+    (cylinder().replace('bore="0.04"', 'bore="60"'), "bore", r"60 m is .* in mm\? 60 mm are 0.06 m"),
+    (cylinder().replace('bore="0.04"', 'bore="60" meant="stroke"'), "bore", r"60 mm are 0.06 m"),
+    (SUPPLY.replace("1e7", "220"), "supply_pressure", r"in bar or MPa\? 220 bar are 2.2e\+07 Pa, 220 MPa are 2.2e\+08"),
+    (RELIEF.replace('"1e7"', '"220"'), "pressure", r"in bar or MPa\?"),
+    (RELIEF.replace("1e-3", "40"), "rated_flow", r"in l/min\? 40 l/min are 0.0006667 m3/s"),
+    (PUMP.replace("1e-5", "45"), "displacement", r"in cm3/rev\? 45 cm3/rev are 7.162e-06 m3/rad"),
+    (PUMP.replace("200", "1500"), "speed", r"in rpm\? 1500 rpm are 157.1 rad/s"),
+    (VALVE.replace("2e-4", "200"), "spool_travel", r"in mm\?"),
+]
+
+
+@pytest.mark.parametrize(("element", "name", "told"), IN_OTHER_UNITS)
+def test_a_value_that_is_plausible_in_another_unit_only_is_asked_about(element, name, told):
+    with pytest.raises(MachineError, match=f'{name} = .*{told}.*meant="{name}"'):
+        parse_machine(ROBOT.format(element), "r.urdf")
+
+
+def test_an_implausible_value_that_is_meant_is_accepted():
+    valve = RELIEF.replace('"1e7"', '"220" meant="pressure"')
+    (found,) = parse_machine(ROBOT.format("<fluid/>" + SUPPLY + valve), "r.urdf").relief_valves
+    assert found.pressure == 220.0
+    with pytest.raises(MachineError, match="meant = .press. is not valid .*pressure"):
+        parse_machine(ROBOT.format(valve.replace('meant="pressure"', 'meant="press"')), "r.urdf")
+    with pytest.raises(MachineError, match="unknown attribute 'meant'"):
+        parse_machine(ROBOT.format('<servo_drive joint="j" meant="kp"/>'), "r.urdf")
+
+
+def test_defaults_and_the_limits_of_plausible_ranges_are_not_asked_about():
+    guarded = [a for kind in HYDRAULIC_ELEMENTS for a in kind.attributes if a.plausible is not None]
+    assert len(guarded) > 40
+    for attribute in guarded:
+        its = attribute.plausible
+        assert not any(its.meant(value) for value in (attribute.default or 0.0, its.low, its.high))
+        for unit, size in its.others:
+            # As much as is plausible, written in the other unit.
+            middle = math.sqrt(its.low * its.high) / size
+            assert its.low <= middle <= its.high or unit in dict(its.meant(middle))

@@ -25,6 +25,19 @@ def yard():
     return World(ground=Ground(soil=soil))
 
 
+@pytest.mark.parametrize("name", ["demolition_robot", "excavator"])
+def test_soil_costs_of_tracks_are_the_sinkage_of_plates(yard, name):
+    """Bekker's z of p = (k_c/b + k_phi) z^n under the longest straight runs, by half the radius of the belt's face."""
+    machine, grid = shipped_machine(name), occupancy_map(yard, resolution=0.1)
+    sand, track = yard.soil.soils[0], machine.tracks[0]
+    area = sum(track.width * track.path.longest_run for track in machine.tracks)
+    pressure = 9.80665 * Simulation(machine, yard).model.body_mass.sum() / area
+    stiffness = sand.cohesive_modulus / track.width + sand.frictional_modulus
+    sinkage = (pressure / stiffness) ** (1.0 / sand.exponent)
+    found = at(grid, soil_costs(machine, yard, grid), 0.0, 0.0)
+    assert found == pytest.approx(sinkage / (0.5 * (track.radius + track.thickness)), rel=0.01)
+
+
 def test_soil_costs_are_the_used_bearing_strength_of_the_soil_in_each_cell(yard):
     rover = shipped_machine("rover")
     grid = occupancy_map(yard, resolution=0.1, margin=2.0)

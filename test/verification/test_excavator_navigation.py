@@ -4,18 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from driven import TICK, drive_by_twist
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.data.world import Obstacle
-from grouser.program import TWIST
-from grouser.runtime.driving import Driver, Odometer
-from grouser.runtime.frames import FrameTree
-from grouser.runtime.vehicle_parts import make_vehicle
-
-TICK = 20
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +30,9 @@ def test_lidar_of_the_excavator_sees_a_wall_and_not_the_excavator(machine):
 @pytest.mark.parametrize("twist", [(0.4, 0.0, 0.0), (0.3, 0.0, 0.2), (0.0, 0.0, -0.3)])
 def test_excavator_follows_cmd_vel_and_its_odometry_follows_it(machine, twist):
     """In the greatest speeds of config/nav2; turns fall behind by up to a fifth, which the covariance covers."""
-    simulation, vehicle = Simulation(machine, World()), make_vehicle(machine)
-    driver = Driver(vehicle, simulation)
-    simulation.step(300)
-    frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint")
-    odometer, path = Odometer(vehicle, simulation, frames), []
-    for _ in range(300):
-        for name, value in driver.commands(dict(zip(TWIST, twist, strict=True)), 0.02).items():
-            simulation.command[name] = value
-        simulation.step(TICK)
-        odometer.read()
-        (x, y, _), (_, _, z, w) = simulation.base_pose()
-        path.append((x, y, 2.0 * math.atan2(z, w)))
-    path = np.array(path)
-    path[:, 2] = np.unwrap(path[:, 2])
-    speed = np.hypot(*np.diff(path[150:, :2], axis=0).T).mean() / 0.02
-    yaw_rate = (path[-1, 2] - path[150, 2]) / (149 * 0.02)
+    path, odometer = drive_by_twist(Simulation(machine, World()), twist, 300)
+    speed = np.hypot(*np.diff(path[150:, :2], axis=0).T).mean() / TICK
+    yaw_rate = (path[-1, 2] - path[150, 2]) / (149 * TICK)
     assert speed == pytest.approx(twist[0], rel=0.05, abs=0.03)
     assert 0.8 * abs(twist[2]) - 0.005 <= math.copysign(1.0, twist[2]) * yaw_rate <= 1.1 * abs(twist[2]) + 0.005
     error = odometer.reckoning.pose - path[-1]

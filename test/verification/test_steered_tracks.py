@@ -4,15 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from driven import TICK, drive_by_twist
 from shipped import shipped_machine
 
 from grouser import Simulation, World
-from grouser.program import TWIST
-from grouser.runtime.driving import Driver, Odometer
-from grouser.runtime.frames import FrameTree
 from grouser.runtime.vehicle_parts import make_vehicle
 
-TICK = 0.02
 REACH = 0.5
 
 
@@ -40,20 +37,8 @@ def test_carrier_on_steered_tracks_goes_where_it_is_told_and_knows_it(twist):
     from the front of its contact (docs/tracks_theory.md, s0 of wide turns). The hull drifts outwards by that.
     """
     machine = shipped_machine("four_track_carrier")
-    simulation, vehicle = Simulation(machine, World()), make_vehicle(machine)
-    driver = Driver(vehicle, simulation)
-    simulation.step(300)
-    frames = FrameTree(machine, simulation.world.ground, "odom", "base_footprint")
-    odometer, path = Odometer(vehicle, simulation, frames), []
-    for _ in range(500):
-        for name, value in driver.commands(dict(zip(TWIST, twist, strict=True)), TICK).items():
-            simulation.command[name] = value
-        simulation.step(round(TICK / simulation.step_size))
-        odometer.read()
-        (x, y, _), (_, _, z, w) = simulation.base_pose()
-        path.append((x, y, 2.0 * math.atan2(z, w)))
-    path = np.array(path)
-    path[:, 2] = np.unwrap(path[:, 2])
+    simulation = Simulation(machine, World())
+    path, odometer = drive_by_twist(simulation, twist, 500)
     steady = path[250:]
     rates = np.diff(steady, axis=0) / TICK
     yaw = 0.5 * (steady[1:, 2] + steady[:-1, 2])

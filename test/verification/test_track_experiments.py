@@ -3,10 +3,12 @@
 import math
 
 import matplotlib.figure
+import numpy as np
 import pytest
 from scipy.optimize import brentq
 
 from grouser import ParameterError, experiments
+from grouser.experiments import track_multi_pass, track_step_climb
 from grouser.studies.tracks.step_climb import Climber, limit_height
 
 SOIL = {
@@ -63,6 +65,12 @@ def test_step_that_friction_lets_a_vehicle_climb_is_that_of_statics(vehicle):
     assert found["limit_height"] == pytest.approx(limit, rel=1e-4)
     assert found["climbed"] == [True, False]
     assert found["pitch"][0] > 0.1 > found["pitch"][1]
+
+
+def test_vehicle_that_climbs_has_shoes_whose_load_does_not_alternate():
+    for given in ({}, {"weight": 3e3, "contact_length": 2.0, "width": 0.4, "step": 0.001}):
+        parameters = {name: item.default for name, item in track_step_climb.PARAMETERS.items()} | given
+        assert not track_step_climb._before_step(parameters, 0.1, 2.0).warnings
 
 
 def test_step_that_overturns_a_vehicle_is_that_of_statics():
@@ -190,3 +198,29 @@ def test_results_are_drawn_beside_their_closed_forms(name, parameters):
 def test_what_makes_no_experiment_is_refused(name, parameters, told):
     with pytest.raises(ParameterError, match=told):
         experiments.run(name, **parameters)
+
+
+def test_pass_of_a_track_on_soil_is_converged_over_steps_cells_and_shoes():
+    """Steps and cells hardly count; resistance goes with the length of the shoes, whose halving halves its error."""
+
+    def found(shoes=96, cell=0.02, step=0.002):
+        result = experiments.run("track_multi_pass", passes=1, speed=0.3, shoes=shoes, cell_size=cell, step=step)
+        return np.array([result[name][0] for name in ("sinkage", "thrust", "resistance")])
+
+    coarse, middle, fine = found(shoes=48), found(), found(shoes=192, cell=0.01)
+    assert found(cell=0.01) == pytest.approx(middle, rel=2e-3)
+    assert found(step=0.001) == pytest.approx(middle, rel=5e-3)
+    for other in (coarse, fine):
+        assert other[:2] == pytest.approx(middle[:2], rel=5e-3)
+    assert 0.3 < (middle - fine)[2] / (coarse - middle)[2] < 0.7
+    # Bekker's, of the sinkage found: the arcs carry a share of the weight
+    limit = 2.0 * fine[2] - middle[2]
+    stiffness = 990.0 / 0.25 + 1528430.0
+    assert limit == pytest.approx(0.25 * stiffness * fine[0] ** 2.1 / 2.1, rel=0.06)
+
+
+def test_cells_longer_than_shoes_are_told():
+    given = {name: item.default for name, item in track_multi_pass.PARAMETERS.items()}
+    assert not track_multi_pass._rig(given).warnings
+    (warning,) = track_multi_pass._rig(given | {"shoes": 384}).warnings
+    assert "cells of 20 mm are long for shoes of 11" in warning

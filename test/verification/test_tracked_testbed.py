@@ -52,14 +52,14 @@ def test_track_in_the_air_runs_without_force():
     simulation = rig(World())
     simulation.command["slide"], simulation.command["drive"] = 1.5 * LOAD, 1.0 / 0.2
     simulation.step(500)
-    lost = simulation.energy_balance().dissipation.get("ground under track track", 0.0)
+    lost = simulation.energy_balance().dissipation.get("shear under track track", 0.0)
     simulation.step(500)
     state = simulation.track["track"]
     assert state.belt_speed == pytest.approx(1.0, rel=1e-3)
     for name in ("normal_force", "thrust", "resistance", "side_force", "sinkage", "shoes_in_contact"):
         assert getattr(state, name) == 0.0
     assert state.tight_tension == state.slack_tension == RIG["pretension"]
-    assert simulation.energy_balance().dissipation.get("ground under track track", 0.0) == lost
+    assert simulation.energy_balance().dissipation.get("shear under track track", 0.0) == lost
 
 
 def test_program_of_the_rig_settles_in_each_step():

@@ -210,7 +210,7 @@ def test_energy_of_a_driven_vehicle_is_accounted_for():
     balance = simulation.energy_balance()
     spent = sum(abs(work) for work in balance.actuator_work.values())
     losses = balance.dissipation
-    assert losses["ground under track left"] > 0.0 < losses["ground under track right"]
+    assert losses["shear under track left"] > 0.0 < losses["shear under track right"]
     assert abs(balance.residual) < 0.02 * spent
 
 

@@ -15,6 +15,7 @@ from canopen.objectdictionary import ObjectDictionary, ODVariable, datatypes
 from grouser.bridges.packed_fields import FieldType, PackedField, PackedLayout
 
 NMT_COMMAND = 0x000
+SYNC = 0x080
 EMERGENCY = 0x080  # + node
 TRANSMIT_PDO = 0x180  # + node, + 0x100 for each further one of the first four
 RECEIVE_PDO = 0x200

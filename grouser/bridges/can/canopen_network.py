@@ -10,6 +10,7 @@ from grouser.bridges.can.canopen import (
     EMERGENCY,
     HEARTBEAT,
     NMT_COMMAND,
+    SYNC,
     Emergency,
     NmtCommand,
     NodeState,
@@ -106,15 +107,21 @@ class CanopenNetwork:
     Args:
         devices: that the bridge exchanges process data with.
         own: the bridge as a node; None: it is none, and sends process data in any state.
+        sync: time between two SYNCs that it sends [s]; None: it sends none.
     """
 
-    def __init__(self, devices: Collection[DeviceSettings], own: OwnNodeSettings | None = None) -> None:
+    def __init__(
+        self, devices: Collection[DeviceSettings], own: OwnNodeSettings | None = None, sync: float | None = None
+    ) -> None:
         self._devices = {settings.node: _Device(settings) for settings in devices}
         self._own = None if own is None else _OwnNode(own)
+        self._sync = sync
+        self._next_sync = 0.0  # [s]
 
     def start(self, now: float) -> list[CanFrame]:
         """Begins anew; returns what to send."""
         self._devices = {node: _Device(device.settings) for node, device in self._devices.items()}
+        self._next_sync = now
         frames = [] if self._own is None else self._boot(self._own, now)
         return frames + self._start_devices(now)
 
@@ -129,6 +136,10 @@ class CanopenNetwork:
         if self._own is not None and now >= self._own.next_heartbeat:
             self._own.next_heartbeat = now + 0.001 * self._own.milliseconds
             outcome.frames.append(self._heartbeat(self._own, self._own.state))
+        if self._sync is not None and now >= self._next_sync:
+            self._next_sync = max(self._next_sync + self._sync, now)
+            outcome.frames.append(CanFrame(SYNC, False, b""))
+            outcome.is_sync = self.may_send
         return outcome
 
     def receive(self, identifier: int, data: bytes, now: float) -> Outcome:
@@ -137,6 +148,8 @@ class CanopenNetwork:
         if identifier == NMT_COMMAND and len(data) == 2 and self._own is not None:
             if data[1] in (0, self._own.settings.node):
                 outcome.frames += self._obey(self._own, data[0], now)
+        elif identifier == SYNC and len(data) <= 1:
+            outcome.is_sync = self.may_send
         elif self._own is not None and identifier == REQUEST + self._own.settings.node:
             data_back = None if self._own.state is NodeState.STOPPED else answer(self._own.objects(), data)
             if data_back is not None:

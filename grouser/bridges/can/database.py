@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, isnan
 from pathlib import Path
+from struct import unpack
 from typing import Any
 
 import cantools
@@ -104,6 +105,42 @@ class DatabaseField:
 
 
 @dataclass(frozen=True)
+class _Place:
+    """Where the bits of a signal are in the bytes of its message, taken as one number.
+
+    cantools decodes any message; this one, made for a message once, takes a third of its time.
+
+    Attributes:
+        is_little: the number's least significant byte is the first one; else the last one.
+        shift: of its lowest bit.
+        ones: its bits, from bit 0 on.
+        top: its sign bit, of a signed one, from bit 0 on; else 0.
+        form: of a float for `struct`; "": it is whole.
+    """
+
+    is_little: bool
+    shift: int
+    ones: int
+    top: int
+    form: str
+
+    def raw_in(self, number: int) -> float:
+        """The raw value."""
+        bits = number >> self.shift & self.ones
+        if self.form:
+            return unpack(self.form, bits.to_bytes(self.ones.bit_length() // 8, "big"))[0]
+        return (bits ^ self.top) - self.top
+
+
+def _place_of(signal: Signal, length: int) -> _Place:
+    is_little = signal.byte_order == "little_endian"
+    byte, bit = divmod(signal.start, 8)
+    shift = signal.start if is_little else 8 * (length - byte) - 8 + bit + 1 - signal.length
+    form = {16: ">e", 32: ">f", 64: ">d"}[signal.length] if signal.is_float else ""
+    return _Place(is_little, shift, (1 << signal.length) - 1, 1 << signal.length - 1 if signal.is_signed else 0, form)
+
+
+@dataclass(frozen=True)
 class DatabaseCodec:
     """A message of a database.
 
@@ -125,15 +162,19 @@ class DatabaseCodec:
         """Signals by name."""
         return {signal.name: DatabaseField(signal, self._codes(signal)) for signal in self.message.signals}
 
+    @cached_property
+    def _places(self) -> list[tuple[str, DatabaseField, _Place]]:
+        return [(name, field, _place_of(field.signal, self.length)) for name, field in self.fields.items()]
+
     def decode(self, data: bytes) -> Decoded:
         """Physical values by signal; a message of another length is refused."""
         if len(data) != self.message.length:
             return refused("length")
-        raw: Any = self.message.decode(data, decode_choices=False, scaling=False)
         values: dict[str, float] = {}
         errors, absent = set(), set()
-        for name, field in self.fields.items():
-            number = raw[name]
+        little, big = int.from_bytes(data, "little"), int.from_bytes(data, "big")
+        for name, field, place in self._places:
+            number = place.raw_in(little if place.is_little else big)
             if field.codes is not None and number >= field.codes[0]:
                 (errors if number in field.codes[1] else absent).add(name)
             elif isfinite(number):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from grouser.bridges.messages import Received
+
 
 @dataclass(frozen=True)
 class CanFrame:
@@ -40,7 +42,11 @@ class Outcome:
     Attributes:
         frames: to be sent, in order.
         losses: of senders, whose links fall at once.
+        received: messages that count now.
+        is_sync: whether a SYNC came or goes, by which process data may go, too.
     """
 
     frames: list[CanFrame] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)
+    is_sync: bool = False

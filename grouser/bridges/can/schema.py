@@ -15,7 +15,16 @@ from grouser.bridges.can.joystick import PRIORITY as JOYSTICK_PRIORITY
 from grouser.bridges.can.joystick import JoystickCodec, layout_of
 from grouser.bridges.can.message_checks import check_messages
 from grouser.bridges.can.name import Name
-from grouser.bridges.can.settings import CanInterface, Codec, Device, FrameAddress, GroupAddress, J1939Settings
+from grouser.bridges.can.settings import (
+    BY_ITSELF,
+    SYNCHRONOUS,
+    CanInterface,
+    Codec,
+    Device,
+    FrameAddress,
+    GroupAddress,
+    J1939Settings,
+)
 from grouser.bridges.mapping.data import BridgeMapping, Direction, Field
 from grouser.bridges.packed_schema import choose_field, read_layout, whole_number
 from grouser.physics.description.text.names import closest, shortened
@@ -27,7 +36,8 @@ _GROUP_KEYS = ("pgn", "layout", "fields", "length", "address", "name", "priority
 _MESSAGE_KEYS = ("message", "address", "name", "priority", "destination")
 _FRAME_KEYS = ("id", "extended", "fields", "length")
 _DEVICE_KEYS = ("device", "pdo")
-_OWN_KEYS = ("pdo", "fields", "length")
+_OWN_KEYS = ("pdo", "fields", "length", "transmission")
+_SYNCS = (0.01, 10.0)  # [s]
 _DEFAULT_PRIORITY = 6
 _HEARTBEATS = (0.01, 65.0)  # [s]
 _BITRATES = (5_000, 1_000_000)  # [bit/s]
@@ -47,7 +57,7 @@ def read_interface(reader: Reader, node: yaml.Node) -> CanInterface:
     options = {key: _option(reader, key, value, nodes) for key, value in written}
     if "bitrate" in nodes:
         options["bitrate"] = whole_number(reader, nodes["bitrate"], "bitrate", *_BITRATES)
-    devices, own_node = _canopen(reader, nodes["canopen"]) if "canopen" in nodes else ({}, None)
+    devices, own_node, sync = _canopen(reader, nodes["canopen"]) if "canopen" in nodes else ({}, None, None)
     return CanInterface(
         interface=name,
         channel=reader.text(nodes["channel"], "channel") if "channel" in nodes else "",
@@ -56,6 +66,7 @@ def read_interface(reader: Reader, node: yaml.Node) -> CanInterface:
         node=_j1939(reader, nodes["j1939"]) if "j1939" in nodes else None,
         devices=devices,
         own_node=own_node,
+        sync=sync,
     )
 
 
@@ -130,8 +141,9 @@ def _name(reader: Reader, node: yaml.Node) -> Name:
         raise reader.error(node, "name", str(problem)) from None
 
 
-def _canopen(reader: Reader, node: yaml.Node) -> tuple[dict[str, Device], OwnNodeSettings | None]:
-    nodes = reader.mapping(node, "canopen", ("devices", "node"))
+def _canopen(reader: Reader, node: yaml.Node) -> tuple[dict[str, Device], OwnNodeSettings | None, float | None]:
+    nodes = reader.mapping(node, "canopen", ("devices", "node", "sync"))
+    sync = reader.number(nodes["sync"], "sync", *_SYNCS) if "sync" in nodes else None
     devices: dict[str, Device] = {}
     for name, entry in reader.entries(nodes["devices"], "devices") if "devices" in nodes else ():
         device = _device(reader, name, entry)
@@ -140,7 +152,7 @@ def _canopen(reader: Reader, node: yaml.Node) -> tuple[dict[str, Device], OwnNod
             raise reader.error(entry, f"device {name}", problem, "give each its own")
         devices[name] = device
     if "node" not in nodes:
-        return devices, None
+        return devices, None, sync
     parts = reader.mapping(nodes["node"], "node", ("id", "heartbeat", "start"))
     own = OwnNodeSettings(
         node=_node_number(reader, reader.required(parts, "id", nodes["node"], "node"), "node id"),
@@ -151,7 +163,7 @@ def _canopen(reader: Reader, node: yaml.Node) -> tuple[dict[str, Device], OwnNod
     )
     if any(own.node == device.settings.node for device in devices.values()):
         raise reader.error(nodes["node"], "node id", f"{own.node} is a device's as well", "give each its own")
-    return devices, own
+    return devices, own, sync
 
 
 def _device(reader: Reader, name: str, node: yaml.Node) -> Device:
@@ -288,4 +300,11 @@ def _own_data(reader, nodes, node, label, direction, interface) -> FrameAddress:
     number = whole_number(reader, nodes["pdo"], "pdo", PDOS.start, PDOS.stop - 1)
     first = RECEIVE_PDO if direction == "in" else TRANSMIT_PDO
     identifier = first + 0x100 * (number - 1) + interface.own_node.node
-    return FrameAddress(identifier, False, read_layout(reader, nodes, node, label, _FRAME_LENGTH), is_process_data=True)
+    transmission = BY_ITSELF
+    if "transmission" in nodes:
+        transmission = whole_number(reader, nodes["transmission"], "transmission", 1, BY_ITSELF)
+        if transmission not in (*SYNCHRONOUS, BY_ITSELF - 1, BY_ITSELF):
+            remedy = "write 1 to 240 for each n-th SYNC, or 254 or 255 for process data that go by themselves"
+            raise reader.error(nodes["transmission"], "transmission", f"{transmission} is not supported", remedy)
+    layout = read_layout(reader, nodes, node, label, _FRAME_LENGTH)
+    return FrameAddress(identifier, False, layout, is_process_data=True, transmission=transmission)

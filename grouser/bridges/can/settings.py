@@ -12,6 +12,9 @@ from grouser.bridges.can.name import Name
 from grouser.bridges.decoded import Decoded
 from grouser.bridges.mapping.data import Field
 
+SYNCHRONOUS = range(1, 241)  # transmission types of CANopen: with each SYNC, or each n-th one
+BY_ITSELF = 255  # transmission type: when it is due
+
 
 class Codec(Protocol):
     """Between the bytes of a message and the values of its fields."""
@@ -72,6 +75,7 @@ class CanInterface:
         node: the bridge as a node of J1939; None: it only listens.
         devices: of CANopen, by their names in the mapping.
         own_node: the bridge as a node of CANopen; None: it is none.
+        sync: time between two SYNCs that it sends [s]; None: another node does.
     """
 
     interface: str
@@ -81,6 +85,7 @@ class CanInterface:
     node: J1939Settings | None = None
     devices: Mapping[str, Device] = field(default_factory=dict)
     own_node: OwnNodeSettings | None = None
+    sync: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class FrameAddress:
         codec: of its data.
         device: CANopen node that sends or takes it as process data; None: no node is watched for it.
         is_process_data: whether it is sent in the state "operational" alone.
+        transmission: type of the bridge's own process data: one in `SYNCHRONOUS` counts, or goes, with SYNC.
     """
 
     identifier: int
@@ -100,6 +106,7 @@ class FrameAddress:
     codec: Codec
     device: int | None = None
     is_process_data: bool = False
+    transmission: int = BY_ITSELF
 
     def __str__(self) -> str:
         return f"0x{self.identifier:08X}" if self.is_extended else f"0x{self.identifier:03X}"

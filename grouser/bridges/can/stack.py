@@ -13,6 +13,7 @@ from grouser.bridges.can.j1939_peers import Peers
 from grouser.bridges.can.joystick import AXIS_SPNS, REPETITION
 from grouser.bridges.can.router import Encoder, Router, group_identifier
 from grouser.bridges.can.settings import CanInterface, FrameAddress, GroupAddress
+from grouser.bridges.can.synchronous import synchronous_data
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received
 
@@ -36,9 +37,10 @@ class CanStack:
         if interface.node is not None:
             self._node = J1939Node(AddressClaim(interface.node.name, interface.node.address))
         self._network: CanopenNetwork | None = None
-        if interface.devices or interface.own_node is not None:
+        self._synchronous = synchronous_data(mapping)
+        if interface.devices or interface.own_node is not None or interface.sync is not None:
             devices = [device.settings for device in interface.devices.values()]
-            self._network = CanopenNetwork(devices, interface.own_node)
+            self._network = CanopenNetwork(devices, interface.own_node, interface.sync)
         self._said: dict[str, tuple[bytes, float]] = {}  # joystick message -> data and time when it was sent
         self._faulty: dict[str, tuple[TroubleCode, ...]] = {}  # joystick message -> faults of its axes
 
@@ -46,6 +48,7 @@ class CanStack:
         """Begins on a bus that was opened; returns what to send."""
         self._peers = Peers()
         self._said.clear()
+        self._synchronous.clear()
         frames = []
         if self._node is not None:
             frames += self._node.start(now)
@@ -61,9 +64,7 @@ class CanStack:
         if self._node is not None:
             outcome.frames += self._node.tick(now)
         if self._network is not None:
-            of_network = self._network.tick(now)
-            outcome.frames += of_network.frames
-            outcome.losses += self._of_devices(of_network.losses)
+            self._follow(self._network.tick(now), now, outcome)
         return outcome
 
     def receive(self, frame: CanFrame, now: float) -> tuple[Received | None, Outcome]:
@@ -77,11 +78,15 @@ class CanStack:
                 received = self._router.receive(frame, {}, (), now)
                 return received and Received(received.message, now, refusal="device not operational"), outcome
             if device is None:
-                of_network = self._network.receive(frame.identifier, frame.data, now)
-                outcome.frames += of_network.frames
-                outcome.losses += self._of_devices(of_network.losses)
+                self._follow(self._network.receive(frame.identifier, frame.data, now), now, outcome)
         own = (self._node.claim.address,) if self._node is not None and self._node.claim.is_claimed else ()
-        return self._router.receive(frame, self._peers.names, own, now), outcome
+        received = self._router.receive(frame, self._peers.names, own, now)
+        if received is None or received.refusal or received.errors:
+            return received, outcome
+        if received.message in self._synchronous.incoming:
+            self._synchronous.take(received)
+            return None, outcome
+        return received, outcome
 
     def encode(self, message: str, values: Mapping[str, float], now: float) -> tuple[bool, CanFrame | None]:
         """The frame of an outgoing message.
@@ -93,7 +98,7 @@ class CanStack:
 
         Returns:
             whether the message counts as sent, and the frame to send. A joystick message that has not changed counts
-            as sent without a frame until it is due.
+            as sent without a frame until it is due, process data that go with SYNC until then.
         """
         encoder = self._encoders[message]
         address: FrameAddress | GroupAddress = encoder.message.address
@@ -101,6 +106,10 @@ class CanStack:
             return self._encode_group(encoder, address, values, now)
         if address.is_process_data and self._network is not None and not self._network.may_send:
             return False, None
+        if message in self._synchronous.outgoing:
+            is_known = address.codec.encode(values) is not None
+            self._synchronous.show(message, values if is_known else None)
+            return is_known, None
         data = encoder.encode(values, address.identifier)
         return data is not None, (data and CanFrame(address.identifier, address.is_extended, data)) or None
 
@@ -160,6 +169,20 @@ class CanStack:
             outcome.frames += self._node.receive(identifier, frame.data, self._peers.names, now)
             for source, pgn, data in self._node.take_groups():
                 self._peers.learn(source, pgn, data)
+
+    def _follow(self, of_network: Outcome, now: float, outcome: Outcome) -> None:
+        """Adds what follows from CANopen to an outcome."""
+        outcome.frames += of_network.frames
+        outcome.losses += self._of_devices(of_network.losses)
+        if not of_network.is_sync:
+            return
+        arrived, going = self._synchronous.release(now)
+        outcome.received += arrived
+        for message, values in going.items():
+            address: FrameAddress = self._encoders[message].message.address
+            data = self._encoders[message].encode(values, address.identifier)
+            if data is not None:
+                outcome.frames.append(CanFrame(address.identifier, address.is_extended, data))
 
     def _of_devices(self, losses: list[Loss]) -> list[Loss]:
         return [Loss(loss.reason, loss.sender, self._router.of_device(loss.sender)) for loss in losses]

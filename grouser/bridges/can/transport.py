@@ -9,8 +9,8 @@ from typing import Any
 import can
 
 from grouser.bridges.can.frames import CanFrame, Outcome
-from grouser.bridges.can.protocol_buffered import buffered
 from grouser.bridges.can.settings import CanInterface
+from grouser.bridges.can.slcan_line import SlcanLine
 from grouser.bridges.can.stack import CanStack
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received, Sink
@@ -86,10 +86,11 @@ class CanTransport:
         interface = self._interface
         options: dict[str, Any] = dict(interface.options)
         name = f"{interface.interface} {interface.channel}".strip()
-        channel = buffered(interface.channel) if interface.interface == "slcan" else interface.channel
         try:
-            # By the mapping alone, not by python-can's own configuration files.
-            bus = can.Bus(interface=interface.interface, channel=channel, ignore_config=True, **options)
+            if interface.interface == "slcan" and "://" not in interface.channel:
+                bus: can.BusABC = SlcanLine(interface.channel, **options)
+            else:  # by the mapping alone, not by python-can's own configuration files
+                bus = can.Bus(interface.channel, interface.interface, ignore_config=True, **options)
         except (*_FAILURES, *_UNREADABLE, TypeError, NotImplementedError) as error:
             raise TransportError(f"{name}: {error or type(error).__name__}") from error
         try:
@@ -122,7 +123,8 @@ class CanTransport:
                 next_tick = now + _TICK
                 with self._lock:
                     outcome = self._stack.tick(now)
-                    self._write(outcome.frames)
+                    if outcome.frames:
+                        self._write(outcome.frames)
                 _tell(outcome, now, sink)
 
     def _take(self, message: can.Message, now: float, sink: Sink) -> None:
@@ -136,8 +138,10 @@ class CanTransport:
         frame = CanFrame(message.arbitration_id, message.is_extended_id, self.tamper(bytes(message.data)))
         with self._lock:
             received, outcome = self._stack.receive(frame, now)
-            self._write(outcome.frames)
-        _tell(outcome, now, sink)
+            if outcome.frames:
+                self._write(outcome.frames)
+        if outcome.losses or outcome.received:
+            _tell(outcome, now, sink)
         if received is not None:
             sink.receive(received)
 
@@ -159,6 +163,8 @@ def make_transport(mapping: BridgeMapping) -> CanTransport:
 
 
 def _tell(outcome: Outcome, now: float, sink: Sink) -> None:
+    for received in outcome.received:
+        sink.receive(received)
     for loss in outcome.losses:
         if loss.messages:
             sink.lost(loss.reason, now, loss.messages)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import serial
 
+from grouser.bridges.line_writer import LineWriter
 from grouser.bridges.mapping.data import BridgeMapping
 from grouser.bridges.messages import Received, Sink
 from grouser.bridges.receiving import Receiving
@@ -126,14 +127,14 @@ class SerialTransport(_LineTransport):
     def _opened(self) -> serial.Serial:
         interface = self._interface
         try:
-            return serial.Serial(
-                interface.port, interface.baud_rate, timeout=_POLL, write_timeout=_WRITE_TIMEOUT, exclusive=True
-            )
+            port = serial.Serial(interface.port, interface.baud_rate, timeout=_POLL, exclusive=True)
         except (*_FAILURES, ValueError) as error:
             raise TransportError(f"{interface.port}: {error}") from error
+        self._writer = LineWriter(port.fileno())
+        return port
 
     def _write(self, device: serial.Serial, piece: bytes) -> None:
-        device.write(piece + self._stack.end)
+        self._writer.write(piece + self._stack.end, _WRITE_TIMEOUT)
 
     def _receive(self, device: serial.Serial, sink: Sink) -> None:
         splitter = Splitter(self._stack.end, self._stack.highest_length)

@@ -9,6 +9,7 @@ from grouser.nodes.operator.commander import Commander, load_pattern
 from grouser.nodes.shared import topics
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.hydraulics.circuit import PORTS
 from grouser.runtime.control_mapping import ControlMapping, Lever
 from grouser.runtime.control_mapping_reader import load_control_mapping
 from grouser.runtime.machine_levers import MachineLevers, extended, fits
@@ -90,6 +91,7 @@ class PageNode(Commander):
                 {"name": one.actuator, "scale": one.scale, "unit": one.unit, "kind": one.kind} for one in levers.sliders
             ],
             "travel": levers.ahead is not None,
+            "hydraulics": any(getattr(self.machine, field) for field in PORTS),
             "levers": [_lever(lever) for lever in mapping.levers if lever.axis is None or lever.axis not in extra],
             "modes": [{"name": name, "button": button} for name, button in mapping.modes],
             "ranges": [name for name, _ in mapping.speed_ranges],

@@ -1,5 +1,6 @@
 // The page: what is shown, what the buttons do, and when the hands speak.
 
+import { Circuit } from "./circuit.js";
 import { Hands } from "./hands.js";
 import { Link } from "./link.js";
 
@@ -14,7 +15,11 @@ let state = {};
 let heldByPad = false;
 let neutral = ""; // message of the hands that was sent last while motion was not enabled
 
-const link = new Link({ description: describe, state: show, answer, lost });
+const circuit = new Circuit($("circuit"), hands, wantEnabled);
+const link = new Link({
+  description: describe, state: show, answer, lost, drawing: (message) => circuit.draw(message),
+  circuit: (message) => circuit.show(message),
+});
 
 function notice(text, bad = false) {
   $("notice").textContent = text;
@@ -162,6 +167,10 @@ function describe(message) {
   const standard = message.machines.length > 0;
   $("change").hidden = $("boxes").hidden = !standard;
   $("no-scene").hidden = standard;
+  circuit.levers = new Set(message.sliders.map(({ name }) => name));
+  $("circuit-button").hidden = !message.hydraulics;
+  if (!message.hydraulics) $("circuit").hidden = true;
+  else if (!$("circuit").hidden) link.send("circuit", { shown: true }); // after a new connection
   $("sliders").replaceChildren(...message.sliders.map(slider));
   choices($("modes"), message.modes.map((mode) => [plain(mode.name), () => press(mode.button)]));
   choices($("ranges"), message.ranges?.length > 1 ? message.ranges.map((name, at) => [name, () => shift(at)]) : []);
@@ -301,9 +310,12 @@ click("add-box", () => {
   order("box", { size, mass: $("box-mass").valueAsNumber });
 });
 $("scene").addEventListener("submit", (event) => event.preventDefault());
-for (const [button, part] of [["scene-button", "scene"], ["move-button", "dock"]]) {
+click("larger", () => circuit.enlarge(1.5));
+click("smaller", () => circuit.enlarge(1 / 1.5));
+for (const [button, part] of [["circuit-button", "circuit"], ["scene-button", "scene"], ["move-button", "dock"]]) {
   click(button, () => {
     $(part).hidden = !$(part).hidden;
+    if (part === "circuit") link.send("circuit", { shown: !$(part).hidden });
     $(button).setAttribute("aria-expanded", String(!$(part).hidden));
     if ($(part).hidden) letGo();
   });

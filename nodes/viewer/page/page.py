@@ -16,6 +16,7 @@ from websockets.exceptions import ConnectionClosed
 
 from grouser import catalogue
 from grouser.nodes.shared.process import spin_until
+from grouser.nodes.viewer.page.drawing import drawing
 from grouser.nodes.viewer.page.hands import Helm, joystick_of
 from grouser.nodes.viewer.page.node import PageNode
 from grouser.nodes.viewer.page.orders import Orders
@@ -42,6 +43,9 @@ class Browser:
         state: the newest one; sent when there is something new.
         news: set when there is something to send.
         revision: of the description that it has.
+        circuit: whether it shows the hydraulic circuit.
+        drawn: revision of the node whose circuit it has; -1: none.
+        measured: what is in the circuit; sent when there is something new.
         orders: that are being carried out.
     """
 
@@ -50,6 +54,9 @@ class Browser:
     state: dict[str, Any] = field(default_factory=dict)
     news: asyncio.Event = field(default_factory=asyncio.Event)
     revision: tuple = ()
+    circuit: bool = False
+    drawn: int = -1
+    measured: dict[str, Any] = field(default_factory=dict)
     orders: set[asyncio.Task] = field(default_factory=set)
 
 
@@ -70,6 +77,7 @@ class Page:
         port: of the page.
         node: that commands.
         time, speed: simulation time [s] and real-time factor, which the viewer measures.
+        circuit: what is in the hydraulic circuit (`CircuitValues.take`), which the viewer hears.
 
     Raises:
         GrouserError: the port is taken, or the host is no address of this machine.
@@ -89,10 +97,12 @@ class Page:
         show_world: Callable[[World], None],
     ) -> None:
         self.time, self.speed = 0.0, 0.0
+        self.circuit: dict[str, Any] | None = None
         self._browsers: set[Browser] = set()
         self._helm = Helm(timeout)
         self._ending = threading.Event()
         self._telling: asyncio.Task | None = None
+        self._drawn: tuple[Machine | None, dict[str, Any]] = (None, {})
         self._server = PageServer(host, port, scene_port, self._control)
         self.port = self._server.port
         self.node = PageNode(timeout, stamped, frame)
@@ -108,6 +118,11 @@ class Page:
     def show(self, machine: Machine) -> None:
         """Moves another machine."""
         self._executor.create_task(self.node.show, machine)
+
+    @property
+    def shows_circuit(self) -> bool:
+        """Whether a browser shows the hydraulic circuit; for any thread."""
+        return any(browser.circuit for browser in tuple(self._browsers))
 
     def show_scene(self, port: int) -> None:
         """Passes on another scene of viser from now on, which listens on a port."""
@@ -129,6 +144,7 @@ class Page:
         self._browsers.add(browser)
         if self._telling is None:
             self._telling = asyncio.create_task(self._tell())
+            self._telling.add_done_callback(self._report)
         sending = asyncio.create_task(_send(browser))
         try:
             async for text in connection:
@@ -148,6 +164,8 @@ class Page:
                 await self._move(browser, request)
             elif request.type == "stop":  # never behind anything else
                 await self._simulator.in_executor(self.node.stop_machine)
+            elif request.type == "circuit":
+                browser.circuit, browser.drawn = request.values["shown"], -1
             elif len(browser.orders) >= _MOST_ORDERS:
                 _answer(browser, request.type, (False, "too much at once: wait for the answers"))
             else:
@@ -183,7 +201,7 @@ class Page:
     async def _tell(self) -> None:
         """Tells all browsers the state while there are any."""
         while self._browsers:
-            state = await self._simulator.in_executor(self._state)
+            state = self._state()
             holder = self._helm.holder if state["enabled"] else None
             for browser in list(self._browsers):
                 told = {**state, "yours": holder is browser, "others": holder not in (None, browser)}
@@ -193,11 +211,38 @@ class Page:
                 if told != browser.state:
                     browser.state = told
                     browser.news.set()
+                if browser.circuit:
+                    await self._tell_circuit(browser)
             await asyncio.sleep(_PERIOD)
+
+    def _report(self, told: asyncio.Task) -> None:
+        """Logs a defect that ended the telling; the next browser begins it anew."""
         self._telling = None
+        if not told.cancelled() and (error := told.exception()) is not None:
+            self.node.get_logger().error(f"browsers are no longer told the state: {error!r}")
+
+    async def _tell_circuit(self, browser: Browser) -> None:
+        """Tells a browser what is in the circuit, and first the drawing."""
+        machine, revision = self.node.machine, self.node.revision
+        if machine is None:
+            return
+        if browser.drawn != revision:
+            browser.drawn = revision
+            if self._drawn[0] is not machine:
+                # In a thread of its own: nothing that moves the machine waits for it.
+                self._drawn = machine, await asyncio.to_thread(drawing, machine)
+            browser.answers.append({"type": "drawing", **self._drawn[1]})
+            browser.news.set()
+        if self.circuit is not None and self.circuit != browser.measured:
+            browser.measured = self.circuit
+            browser.news.set()
 
     def _state(self) -> dict[str, Any]:
-        """The state of the node, and its description if that is new; in the executor's thread."""
+        """The state of the node, and its description if that is new.
+
+        Not in the executor's thread, which would have to wake up for it: a machine that changes meanwhile has a new
+        revision afterwards, and is described again.
+        """
         standard = self._simulator.offers("spawn")
         revision = self.node.revision, self._orders.world, self._server.scene_port, standard
         if revision != getattr(self, "_revision", None):
@@ -232,6 +277,7 @@ def _answer(browser: Browser, about: str, answer: Answer) -> None:
 async def _send(browser: Browser) -> None:
     """Sends a browser the newest: a slow one skips states."""
     sent: dict[str, Any] = {}
+    measured: dict[str, Any] = {}
     with suppress(ConnectionClosed):
         while True:
             await browser.news.wait()
@@ -241,3 +287,6 @@ async def _send(browser: Browser) -> None:
             if browser.state != sent:
                 sent = browser.state
                 await browser.connection.send(json.dumps(sent))
+            if browser.measured != measured:
+                measured = browser.measured
+                await browser.connection.send(json.dumps({"type": "circuit", **measured}))

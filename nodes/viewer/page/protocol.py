@@ -170,6 +170,7 @@ ORDERS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "box": {"size": _size, "mass": _number(0.001, _HEAVIEST_BOX)},
     "clear": {},
     "scene": {"machine": _name, "world": _name},
+    "circuit": {"shown": _truth},
 }
 
 

@@ -53,7 +53,7 @@ class Simulator:
                 self._clients["load_world"] = node.create_client(standard.LoadWorld, f"{name}/load_world")
 
     def offers(self, service: str) -> bool:
-        """Whether a service can be called now; in the executor's thread."""
+        """Whether a service can be called now; for any thread."""
         return service in self._clients and bool(self._clients[service].service_is_ready())
 
     async def in_executor(self, function: Callable[[], Any]) -> Any:

@@ -89,6 +89,7 @@ class Track:
         origin: of the plane in that frame: the sprocket's centre, moved by `offset` [m].
         grouser_height: of the bars across the faces of the shoes [m].
         mass: of the belt [kg].
+        friction: force along the belt that pins and wheels take to turn [N].
         pretension: of the belt at rest [N].
         tensioner: link of the wheel at which the tension stays as at rest; None: its mean over the belt stays.
         tension_stiffness: rise of the tension with the length of the path [N/m].
@@ -114,6 +115,7 @@ class Track:
     origin: Vector3
     grouser_height: float
     mass: float
+    friction: float
     pretension: float
     tensioner: str | None
     tension_stiffness: float

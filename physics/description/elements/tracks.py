@@ -54,6 +54,7 @@ class WrittenTrack:
     ahead: Vector3
     grouser_height: float
     mass: float
+    friction: float
     pretension: float
     tensioner: str | None
     tension_stiffness: float
@@ -105,6 +106,13 @@ TRACK = ElementKind(
             "mass",
             "kg",
             "of the belt, which turns with the sprocket, and hangs down on its upper run; part of the link's own",
+            default=0.0,
+        ),
+        non_negative(
+            "friction",
+            "N",
+            "force along the belt that its pins and wheels take to turn: dry friction about the sprocket, beside that "
+            "of its joint",
             default=0.0,
         ),
         positive("pretension", "N", "of the belt at rest"),

@@ -6,6 +6,7 @@ from typing import Any
 
 from grouser.physics.description.data.compliance import JointFrame
 from grouser.physics.description.data.hydraulics import Attachment
+from grouser.physics.description.table.plausible import PlausibleRange
 
 
 class Kind(Enum):
@@ -43,6 +44,7 @@ class Attribute:
         minimum, maximum: valid range; None: open.
         above_minimum: whether the minimum itself is out of range.
         choices: valid words of a CHOICE.
+        plausible: range outside which another unit is suspected; None: no such check.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Attribute:
     maximum: float | None = None
     above_minimum: bool = False
     choices: tuple[str, ...] = ()
+    plausible: PlausibleRange | None = None
 
     def valid(self) -> str:
         """Returns the valid values as a text; empty if all values of its kind are valid."""

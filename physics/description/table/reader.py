@@ -12,6 +12,8 @@ from grouser.physics.description.text.xml_tree import Element
 from grouser.physics.description.urdf.origin import direction, read_points, read_position
 
 TAG = "grouser"
+# Attribute that names the attributes of its element whose values are meant, though another unit is more plausible.
+MEANT = "meant"
 # Larger values are typing errors, whatever the unit.
 _NUMBER_MAX = 1e15
 
@@ -53,7 +55,12 @@ def read_extension(robot: Element, elements: Collection[ElementKind]) -> Extensi
 
 
 def _build(element: Element, kind: ElementKind) -> Any:
-    _check_attributes(element, tuple(attribute.name for attribute in kind.attributes))
+    guarded = [attribute.name for attribute in kind.attributes if attribute.plausible is not None]
+    _check_attributes(element, (*(attribute.name for attribute in kind.attributes), *([MEANT] if guarded else ())))
+    if guarded and MEANT in element.attributes:
+        for name in element.text(MEANT).split():
+            if name not in guarded:
+                raise element.error(f"{MEANT} = {shortened(name)} is not valid", closest(name, guarded))
     values = {attribute.name: _read(element, attribute) for attribute in kind.attributes}
     tags = [part.tag for part in kind.parts]
     for child in element.children:
@@ -148,5 +155,17 @@ def _check_range(element: Element, attribute: Attribute, value: float) -> None:
     if too_low or (high is not None and value > high):
         unit = "" if attribute.unit == "-" else f" {attribute.unit}"
         raise element.error(f"{attribute.name} = {value:g}{unit} is out of range; valid: {attribute.valid()}")
+    _check_unit(element, attribute, value)
     if abs(value) > _NUMBER_MAX:
         raise element.error(f"{attribute.name} = {value:g} is beyond {_NUMBER_MAX:g}", f"its unit is {attribute.unit}")
+
+
+def _check_unit(element: Element, attribute: Attribute, value: float) -> None:
+    others = () if attribute.plausible is None else attribute.plausible.meant(value)
+    if others and attribute.name not in element.attributes.get(MEANT, "").split():
+        units = " or ".join(unit for unit, _ in others)
+        converted = ", ".join(f"{value:g} {unit} are {size:.4g} {attribute.unit}" for unit, size in others)
+        raise element.error(
+            f"{attribute.name} = {value:g} {attribute.unit} is not plausible: is it in {units}? {converted}",
+            f'write it in {attribute.unit}, or {MEANT}="{attribute.name}" if {value:g} {attribute.unit} is meant',
+        )

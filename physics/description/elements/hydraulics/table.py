@@ -4,6 +4,7 @@ from grouser.physics.description.elements.hydraulics.cylinders import CYLINDER
 from grouser.physics.description.elements.hydraulics.directional_valves import DIRECTIONAL_VALVE
 from grouser.physics.description.elements.hydraulics.motors import HYDRAULIC_MOTOR
 from grouser.physics.description.elements.hydraulics.oil import ACCUMULATOR, FLUID, HOSE, LINE, TANK
+from grouser.physics.description.elements.hydraulics.plausible_ranges import with_plausible_ranges
 from grouser.physics.description.elements.hydraulics.pumps import PUMP
 from grouser.physics.description.elements.hydraulics.valves import (
     CHECK_VALVE,
@@ -16,7 +17,7 @@ from grouser.physics.description.elements.hydraulics.valves import (
 )
 from grouser.physics.description.table.attributes import ElementKind
 
-HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
+_ELEMENTS = (
     FLUID,
     LINE,
     TANK,
@@ -34,3 +35,5 @@ HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = (
     ACCUMULATOR,
     HOSE,
 )
+
+HYDRAULIC_ELEMENTS: tuple[ElementKind, ...] = tuple(with_plausible_ranges(kind) for kind in _ELEMENTS)

@@ -1,0 +1,124 @@
+// The hydraulic circuit: its drawing, with the pressures, flows and spools of now; a drag on a valve commands it.
+
+const REACH = 80; // way of a drag to full deflection [px]
+const NAMESPACE = "http://www.w3.org/2000/svg";
+
+export class Circuit {
+  /**
+   * @param {Element} panel has an element .drawing for the drawing.
+   * @param {Hands} hands that command.
+   * @param {function} wanted is told when a drag begins.
+   */
+  constructor(panel, hands, wanted) {
+    this.place = panel.querySelector(".drawing");
+    this.legend = panel.querySelector(".legend");
+    this.hands = hands;
+    this.wanted = wanted;
+    this.zoom = 1;
+    this.lines = new Map();
+    this.elements = new Map();
+    this.levers = new Set(); // names of the valves and drives that can be commanded
+  }
+
+  /** Draws the circuit of a message. */
+  draw({ svg, problem, valves, scale, colours }) {
+    Object.assign(this, { valves, scale, colours, lines: new Map(), elements: new Map() });
+    this.place.replaceChildren();
+    if (!svg) {
+      this.place.textContent = problem;
+      return;
+    }
+    const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    drawn.removeAttribute("width");
+    drawn.removeAttribute("height");
+    this.place.append(drawn);
+    this.collect("line-", this.lines, (groups) => line(groups));
+    this.collect("element-", this.elements, ([group], name) => this.element(group, name));
+    this.enlarge(1);
+    const stops = colours.map((colour) => `rgb(${colour})`).join();
+    this.legend.style.background = `linear-gradient(to right, ${stops})`;
+    this.legend.textContent = `0 to ${Math.round(scale)} bar`;
+  }
+
+  collect(prefix, found, make) {
+    const groups = new Map();
+    for (const group of this.place.querySelectorAll(`[id^="${prefix}"]`)) {
+      const name = group.id.slice(prefix.length);
+      groups.set(name, [...(groups.get(name) ?? []), group]);
+    }
+    for (const [name, members] of groups) found.set(name, make(members, name));
+  }
+
+  element(group, name) {
+    const box = group.getBBox();
+    const spool = group.querySelector(".spool");
+    const valve = this.valves[name] ?? name;
+    if (this.levers.has(valve)) {
+      group.classList.add("lever");
+      let start = 0;
+      const follow = (event) => {
+        if (event.type === "pointerdown") {
+          start = event.clientX;
+          this.wanted();
+        }
+        const way = Math.max(-1, Math.min(1, (event.clientX - start) / REACH));
+        if (way) this.hands.sliders[valve] = way;
+        group.classList.add("held");
+      };
+      this.hands.drag(group, follow, () => {
+        delete this.hands.sliders[valve];
+        group.classList.remove("held");
+      });
+    }
+    return { text: text(group, box.x + box.width / 2, box.y + box.height + 10), spool, side: (spool?.getBBox().width ?? 0) / 3 };
+  }
+
+  /** Shows the values of a message. */
+  show({ lines, spools, flows }) {
+    for (const [name, { strokes, label }] of this.lines) {
+      const pressure = lines[name];
+      if (pressure === undefined) continue;
+      const colour = this.colour(pressure);
+      for (const stroke of strokes) stroke.style.stroke = colour;
+      label.textContent = `${Math.round(pressure)} bar`;
+    }
+    for (const [name, { text, spool, side }] of this.elements) {
+      if (name in spools) {
+        text.textContent = `${Math.round(100 * spools[name])} %`;
+        spool?.setAttribute("transform", `translate(${spools[name] * side} 0)`);
+      } else if (name in flows) {
+        text.textContent = `${flows[name].toFixed(1)} l/min`;
+      }
+    }
+  }
+
+  colour(pressure) {
+    const place = Math.max(0, Math.min(1, pressure / this.scale)) * (this.colours.length - 1);
+    const first = Math.min(Math.floor(place), this.colours.length - 2);
+    const mixed = this.colours[first].map((one, at) => one + (place - first) * (this.colours[first + 1][at] - one));
+    return `rgb(${mixed.map(Math.round)})`;
+  }
+
+  /** Makes the drawing larger or smaller; 1: as wide as its panel. */
+  enlarge(factor) {
+    this.zoom = factor === 1 ? 1 : Math.max(1, Math.min(8, this.zoom * factor));
+    if (this.place.firstElementChild) this.place.firstElementChild.style.width = `${100 * this.zoom}%`;
+  }
+}
+
+/** The strokes of a line, and a label in the middle of the longest one. */
+function line(groups) {
+  const strokes = groups.flatMap((group) => [...group.querySelectorAll("path, polyline, line")]);
+  const longest = strokes.reduce((best, one) => (one.getTotalLength() > (best?.getTotalLength() ?? -1) ? one : best), null);
+  const middle = longest?.getPointAtLength(longest.getTotalLength() / 2) ?? { x: 0, y: 0 };
+  return { strokes, label: text(longest?.parentNode ?? groups[0], middle.x, middle.y) };
+}
+
+function text(parent, x, y) {
+  const made = document.createElementNS(NAMESPACE, "text");
+  made.setAttribute("x", x);
+  made.setAttribute("y", y);
+  made.setAttribute("class", "value");
+  parent.append(made);
+  return made;
+}
