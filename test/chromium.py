@@ -136,6 +136,19 @@ class Tab:
         self.press(selector)
         self.release(selector)
 
+    def touch(self, selector: str, across: float) -> None:
+        """Puts a finger on the middle of an element, and moves it to a share of its width; it stays there."""
+        x, y, width = self.run(
+            f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
+            " return [box.left, box.top + box.height / 2, box.width] })()"
+        )
+        for kind, place in (("touchStart", 0.5), ("touchMove", across)):
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x + place * width, "y": y}])
+
+    def lift(self) -> None:
+        """Takes the finger away."""
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     def _point(self, kind: str, selector: str, across: float, down: float) -> None:
         element = f"document.querySelector({json.dumps(selector)})"
         box = self.run(

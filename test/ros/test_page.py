@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.slow
 # A busy computer may delay what the browser says for long; where silence is not tested, the timeout is long.
 PATIENT = 10.0  # [s]
 BOOM = '[data-actuator="boom_valve"]'
+EBML = bytes.fromhex("1a45dfa3")  # how WebM files begin
 RIGHT, MIDDLE = 0.9, 0.5  # places along a slider
 
 
@@ -230,6 +232,11 @@ def test_the_circuit_shows_what_is_in_it_and_commands_a_valve(
     page.sees(f"parseFloat({valve}.textContent) > 5")
     page.release("#circuit #element-boom_valve", 0.8)
     valves.wait(lambda told: spool(told) == 0.0, "neutral, after the valve was let go")
+    page.touch("#circuit #element-boom_valve", 0.2)
+    valves.wait(lambda told: spool(told) < -0.1, "a command by a finger that goes to the left")
+    page.lift()
+    since = valves.mark()
+    valves.wait(lambda told: spool(told) == 0.0, "neutral, after the finger has left", since)
 
     def shown() -> tuple[float, float]:
         there = answer_of(node.mailbox.call(lambda loop: loop.simulation.line_pressure["boom_valve.a"]))
@@ -276,6 +283,8 @@ def test_a_box_is_added_and_removed(
         lambda told: any(abs(one.transform.translation.z - 0.1) < 0.01 for one in told.transforms),
         "a box on the ground",
     )
+    page.click("#add-box")
+    objects.wait(lambda told: len(told.transforms) == 2, "a second box, beside the first")
     page.click("#clear")
     objects.wait(lambda told: not told.transforms, "no box")
 
@@ -330,3 +339,21 @@ def test_the_page_has_the_scene(
     wait_until(lambda: list(tmp_path.glob("loader_*s.png")), "the saved picture")
     (file,) = tmp_path.glob("loader_*s.png")
     assert colours(np.asarray(Image.open(file).convert("RGB"))) > 50, "an empty picture"
+    page.click("#video")
+    page.sees("document.getElementById('video').getAttribute('aria-pressed') === 'true'")
+    page.press("#view", 0.2, 0.6)
+
+    times = count()
+
+    def turned() -> bool:
+        """Turns the camera, so that there is something to film; says whether it was filmed."""
+        page.drag("#view", 0.2 + 0.02 * (next(times) % 10), 0.6)
+        return page.run("parseInt(document.getElementById('video').textContent.slice(6)) > 1")
+
+    wait_until(turned, "a film")
+    page.release("#view", 0.2, 0.6)
+    page.click("#video")
+    page.sees("/^Saved loader_[0-9.]+s.webm/.test(document.getElementById('notice').textContent)")
+    wait_until(lambda: list(tmp_path.glob("loader_*s.webm")), "the saved video")
+    (file,) = tmp_path.glob("loader_*s.webm")
+    assert file.read_bytes()[:4] == EBML, "no video"

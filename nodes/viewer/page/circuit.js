@@ -1,6 +1,8 @@
 // The hydraulic circuit: its drawing, with the pressures, flows and spools of now; a drag on a valve commands it.
 
 const REACH = 80; // way of a drag to full deflection [px]
+const READABLE = 1000; // width of a drawing at first, at the least [px]
+const LARGEST = 12; // of widths of the panel
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
 export class Circuit {
@@ -34,6 +36,7 @@ export class Circuit {
     this.place.append(drawn);
     this.collect("line-", this.lines, (groups) => line(groups));
     this.collect("element-", this.elements, ([group], name) => this.element(group, name));
+    this.zoom = Math.max(1, READABLE / this.place.clientWidth);
     this.enlarge(1);
     const stops = colours.map((colour) => `rgb(${colour})`).join();
     this.legend.style.background = `linear-gradient(to right, ${stops})`;
@@ -55,6 +58,8 @@ export class Circuit {
     const valve = this.valves[name] ?? name;
     if (this.levers.has(valve)) {
       group.classList.add("lever");
+      // A group of an SVG has no touch-action: a finger would scroll the drawing.
+      group.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
       let start = 0;
       const follow = (event) => {
         if (event.type === "pointerdown") {
@@ -99,9 +104,9 @@ export class Circuit {
     return `rgb(${mixed.map(Math.round)})`;
   }
 
-  /** Makes the drawing larger or smaller; 1: as wide as its panel. */
+  /** Makes the drawing larger or smaller; at the least as wide as its panel. */
   enlarge(factor) {
-    this.zoom = factor === 1 ? 1 : Math.max(1, Math.min(8, this.zoom * factor));
+    this.zoom = Math.max(1, Math.min(LARGEST, this.zoom * factor));
     if (this.place.firstElementChild) this.place.firstElementChild.style.width = `${100 * this.zoom}%`;
   }
 }

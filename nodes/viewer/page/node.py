@@ -1,5 +1,6 @@
 """The ROS side of the page: a node that commands the machine as the page's users do, and knows what can be moved."""
 
+from time import monotonic
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -16,6 +17,8 @@ from grouser.runtime.machine_levers import MachineLevers, extended, fits
 
 NO_PATTERN = ""  # the sliders alone
 _RATE = 50.0  # of the commands [Hz of wall time]
+# A simulator is no longer taken to be there after so many of the periods of its /diagnostics, and so long [s].
+_MISSED, _SILENCE = 3.0, 5.0
 _PACE, _COMMANDS = ": pace", ": commands"  # how the names of diagnostic statuses end
 
 
@@ -43,6 +46,7 @@ class PageNode(Commander):
         self.revision = 0
         self._patterns: list[str] = []
         self._statuses: dict[str, DiagnosticStatus] = {}
+        self._heard_at, self._period = monotonic(), 0.0  # of /diagnostics [s of wall time]
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
 
     def show(self, machine: Machine) -> None:
@@ -74,6 +78,9 @@ class PageNode(Commander):
             for ending in (_PACE, _COMMANDS):
                 if status.name.endswith(ending):
                     self._statuses[ending] = status
+        if any(status.name.endswith(_PACE) for status in message.status):
+            now = monotonic()
+            self._heard_at, self._period = now, now - self._heard_at
         if len(message.status) == 1:  # while the simulation is being built there is no more
             self._statuses.pop(_COMMANDS, None)
 
@@ -103,12 +110,17 @@ class PageNode(Commander):
         """What changes, for the page."""
         operating = self.operating
         pace, commands = self._statuses.get(_PACE), self._statuses.get(_COMMANDS)
-        building = pace is not None and not pace.values
+        silent = pace is not None and monotonic() - self._heard_at > max(_SILENCE, _MISSED * self._period)
+        building = pace is not None and not pace.values and not silent
         latched = commands is not None and any(
             pair.key == "emergency_stop" and pair.value == "true" for pair in commands.values
         )
         return {
-            "pace": "waiting for a simulator" if pace is None else pace.message,
+            "pace": "the simulator is silent"
+            if silent
+            else "waiting for a simulator"
+            if pace is None
+            else pace.message,
             "building": building,
             "paused": pace is not None and pace.message == "paused",
             "failed": pace is not None and pace.level == DiagnosticStatus.ERROR,

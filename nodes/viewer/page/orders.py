@@ -13,6 +13,9 @@ from grouser.physics.description.data.rotation import compose
 from grouser.physics.description.data.world import World
 
 _BOX_AHEAD, _BOX_ABOVE = 2.5, 1.0  # of the machine's root: where a box appears [m], beside its own size
+_ROWS = (0, 1, -1, 2, -2)  # to its left and right, in widths, where further boxes appear
+_GAP = 1.2  # from box to box, in their sizes
+_ATTEMPTS = 5  # to find a free place
 
 
 class Orders:
@@ -89,13 +92,19 @@ class Orders:
         return True, f"pattern {name or 'sliders only'}"
 
     async def _box(self, size: tuple[float, float, float], mass: float) -> Answer:
+        """A box in front of the machine; beside the one before it, and above those where there is no more room."""
         root = self._root_pose()
-        ahead = compose(root, Pose((_BOX_AHEAD + 0.5 * size[0], 0.0, 0.0))).position
-        pose = Pose((float(ahead[0]), float(ahead[1]), float(root.position[2]) + _BOX_ABOVE + 0.5 * size[2]))
-        done, text = await self._simulator.spawn("box", pose, text=box_text(size, mass))
-        if done:
-            self._boxes.append(text)
-        return done, f"{text} is there" if done else text
+        for attempt in range(_ATTEMPTS):
+            layer, row = divmod(len(self._boxes) + attempt, len(_ROWS))
+            aside, up = _ROWS[row] * _GAP * size[1], layer * _GAP * size[2]
+            place = compose(root, Pose((_BOX_AHEAD + 0.5 * size[0], aside, 0.0))).position
+            height = float(root.position[2]) + _BOX_ABOVE + 0.5 * size[2] + up
+            pose = Pose((float(place[0]), float(place[1]), height))
+            done, text = await self._simulator.spawn("box", pose, text=box_text(size, mass))
+            if done:
+                self._boxes.append(text)
+                return done, f"{text} is there"
+        return done, text
 
     async def _clear(self) -> Answer:
         gone = []

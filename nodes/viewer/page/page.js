@@ -3,6 +3,7 @@
 import { Circuit } from "./circuit.js";
 import { Hands } from "./hands.js";
 import { Link } from "./link.js";
+import { Pictures } from "./pictures.js";
 
 const SPEAKING = 40; // interval of what the hands do [ms]
 const NOTICE = 6000; // how long a notice stays [ms]
@@ -320,22 +321,6 @@ for (const [button, part] of [["circuit-button", "circuit"], ["scene-button", "s
     if ($(part).hidden) letGo();
   });
 }
-click("picture", takePicture);
-
-/** Saves the scene as it is drawn now; viser keeps what it has drawn. */
-function takePicture() {
-  const canvases = [...(view.contentDocument?.querySelectorAll("canvas") ?? [])];
-  const area = (canvas) => canvas.width * canvas.height;
-  const scene = canvases.sort((one, other) => area(other) - area(one))[0]; // the others are small: axes and plots
-  if (!scene || !area(scene)) {
-    notice("There is no scene yet.", true);
-    return;
-  }
-  scene.toBlob((blob) => {
-    const name = `${description.machine || "grouser"}_${(state.time ?? 0).toFixed(1)}s.png`;
-    const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(anchor.href), NOTICE);
-    notice(`Saved ${name}.`);
-  });
-}
+const pictures = new Pictures(view, () => `${description.machine || "grouser"}_${(state.time ?? 0).toFixed(1)}s`, notice);
+click("picture", () => pictures.take());
+click("video", () => pictures.film($("video")));
