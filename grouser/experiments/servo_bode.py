@@ -58,12 +58,13 @@ def response_panels(figure: Any) -> tuple[Any, Any]:
 def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
     """Draws magnitude and phase over frequency, with the crossings."""
     upper, lower = response_panels(figure)
-    for panel, name in ((upper, "magnitude_db"), (lower, "phase_deg")):
-        panel.plot(result["frequency"], result[name], label="open loop")
-        draw_reference(panel, reference, "frequency", name)
-        for crossing in ("crossover_frequency", "phase_crossover_frequency"):
+    for panel, curve in ((upper, "magnitude_db"), (lower, "phase_deg")):
+        panel.plot(result["frequency"], result[curve], label="open loop")
+        draw_reference(panel, reference, "frequency", curve)
+        for crossing, dashes in (("crossover_frequency", "--"), ("phase_crossover_frequency", ":")):
             if result[crossing] is not None:
-                panel.axvline(result[crossing], color="grey", linewidth=0.8, label=crossing.replace("_", " "))
+                name = crossing.replace("_", " ")
+                panel.axvline(result[crossing], color="grey", linestyle=dashes, linewidth=1.2, label=name)
         panel.legend(fontsize="small")
     words = []
     if result["phase_margin_deg"] is not None:
