@@ -52,6 +52,7 @@ TEST = [
     "mujoco",
     # the wheels there are; elsewhere it would be built for half an hour, and the benchmark beside it is skipped
     'pybullet; python_version < "3.12" and sys_platform == "linux" and platform_machine == "x86_64"',
+    'exudyn; sys_platform == "linux" and platform_machine == "x86_64"',
     "rosbags",
     "can-j1939>=2.0.12",  # the other end of a bus
     "ruff",

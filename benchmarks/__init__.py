@@ -21,6 +21,7 @@ NAMES: tuple[str, ...] = (
     "robots",
     "fleet",
     "chain",
+    "flexible",
     "hydraulics",
     "soil",
     "tracks",

@@ -145,6 +145,8 @@ class FaultInjector:
 
     def disturb(self, measured: Mapping[str, float]) -> dict[str, float]:
         """Returns measurements [SI] as faulty sensors show them."""
+        if not self._sensors:
+            return dict(measured)
         with self._lock:
             return {name: self._disturbed(name, value) for name, value in measured.items()}
 

@@ -13,6 +13,7 @@ COMMANDS = {
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
     "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
+    "rviz": ("grouser.commands.rviz", "open RViz with displays of what a machine publishes"),
     "completion": ("grouser.commands.completion", "print a script for bash that completes commands and names"),
     "bench": ("grouser.commands.benchmark", "measure speed, beside other simulators"),
 }

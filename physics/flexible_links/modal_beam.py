@@ -127,7 +127,9 @@ class ModalBeam:
     def line_inertia(self, x: np.ndarray) -> np.ndarray:
         """Mass per length [kg/m], and rotary inertias per length about x, y and z [kg m], (len(x), 4)."""
         area, about_y, about_z, _ = self.flexible.sections_at(x).T
-        return self.flexible.density * np.stack([area, about_y + about_z, about_y, about_z], axis=-1)
+        share = 1.0 if self.flexible.rotary_inertia else 0.0
+        moments = [about_y + about_z, share * about_y, share * about_z]
+        return self.flexible.density * np.stack([area, *moments], axis=-1)
 
     def _modes(self, kind: str) -> list[Mode]:
         """Modes of a kind, by ascending frequency.

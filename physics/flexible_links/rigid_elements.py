@@ -13,9 +13,10 @@ import numpy as np
 
 from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import Inertial, InitialPosition, Joint, Link
+from grouser.physics.description.data.mechanism import Inertial, InitialPosition, Joint, Link, Visual
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.flexible_links.cutting import Axis, cut_shape
 from grouser.physics.flexible_links.names import held_apart, link_error, refuse_repeated
 from grouser.physics.flexible_links.quadrature import gauss_rule
 
@@ -30,8 +31,9 @@ _DENSITY_ROUND_OFF = 1e-9
 def divide(machine: Machine, flexible: FlexibleLink) -> Machine:
     """Divides a flexible link into rigid elements.
 
-    The first element keeps the link's name, frame, visuals and collision shapes (which do not bend), and the joint that
-    carries the link. Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
+    The first element keeps the link's name, frame and collision shapes (which do not bend), and the joint that carries
+    the link; visuals are cut into a piece for each element.
+    Element k is the link `<link>.k`; its frame is the link's frame, moved along the elastic axis
     to the spring where the element begins. Three revolute joints `<link>.k.z`, `<link>.k.y` and `<link>.k.x` join it
     to the element before it, about the axes of the elastic frame in this order; the springs are their axial
     stiffnesses, and the massless links between them have the names of the joints that move them. New links and joints
@@ -94,10 +96,10 @@ class _Division:
     def divided(self) -> Machine:
         """The machine with this link divided."""
         machine, inertials = self.machine, self._inertials()
-        links = [
-            replace(link, inertial=next(inertials)) if link.name == self.flexible.link else link
-            for link in machine.links
-        ]
+        whole = next(link for link in machine.links if link.name == self.flexible.link)
+        visuals = self._pieces(whole.visuals)
+        first = replace(whole, inertial=next(inertials), visuals=tuple(visuals.get(0, ())))
+        links = [first if link is whole else link for link in machine.links]
         joints = [
             replace(joint, parent=name, pose=replace(joint.pose, position=xyz))
             for joint in machine.joints
@@ -107,7 +109,8 @@ class _Division:
         for k, inertial in enumerate(inertials, start=1):
             for turn, joint in zip(_TURNS, self._turns(k), strict=True):
                 joints.append(joint)
-                links.append(Link(joint.child, inertial if turn == "x" else None))
+                element = Link(joint.child, inertial, visuals=tuple(visuals.get(k, ())))
+                links.append(element if turn == "x" else Link(joint.child))
                 compliances.append(self._spring(k, joint.name, turn))
                 straight.append(InitialPosition(joint.name, 0.0))
         result = replace(
@@ -128,6 +131,16 @@ class _Division:
         )
         refuse_repeated(result, self.flexible)
         return result
+
+    def _pieces(self, visuals: tuple[Visual, ...]) -> dict[int, list[Visual]]:
+        """Pieces of the visuals by the number of their element."""
+        axis = Axis(self.start, self.axes[:, 0], self.springs)
+        pieces: dict[int, list[Visual]] = {}
+        for visual in visuals:
+            for number, pose, geometry in cut_shape(visual.geometry, visual.pose, axis):
+                moved = replace(pose, position=_vector(np.array(pose.position) - self.shifts[number]))
+                pieces.setdefault(number, []).append(replace(visual, pose=moved, geometry=geometry))
+        return pieces
 
     def _turns(self, k: int) -> Iterator[Joint]:
         """The three joints between element k - 1 and element k."""

@@ -76,17 +76,10 @@ class _Division:
 
     def divided(self) -> Machine:
         """The machine with the link divided."""
-        machine, name = self.machine, self.flexible.link
+        # all attachments come first: they make the stations
+        machine, name = self._attached(), self.flexible.link
+        joints = list(machine.joints)
         whole = next(link for link in machine.links if link.name == name)
-        joints = [self._on_station(joint) for joint in machine.joints]
-        cylinders = tuple(
-            replace(cylinder, barrel=self._moved(cylinder.barrel), rod=self._moved(cylinder.rod))
-            for cylinder in machine.cylinders
-        )
-        loops = tuple(
-            replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
-            for loop in machine.loop_joints
-        )
         visuals, collisions = self._pieces(whole.visuals), self._pieces(whole.collisions)
         pieces = [self._name(k) for k in sorted(collisions) if k > 0]
         elastic = replace(
@@ -101,26 +94,40 @@ class _Division:
             joints.append(joint)
             shapes = tuple(collisions.get(number, ())), tuple(visuals.get(number, ()))
             links.append(Link(joint.child, self._inertial(number), *shapes))
-        apart = (*machine.disabled_collisions, *held_apart(machine, self.flexible))
+        apart = (*machine.disabled_collisions, *held_apart(self.machine, self.flexible))
         result = replace(
             machine,
             links=tuple(links),
             joints=tuple(joints),
-            cylinders=cylinders,
-            loop_joints=loops,
             contacts=tuple(
                 contact
                 for given in machine.contacts
                 for contact in (given, *(replace(given, link=piece) for piece in pieces if given.link == name))
             ),
             disabled_collisions=tuple(disabled_for_pieces(apart, name, pieces)) if whole.collisions else apart,
+        )
+        refuse_repeated(result, self.flexible)
+        return result
+
+    def _attached(self) -> Machine:
+        """The machine with all that is on the link attached to stations."""
+        machine = self.machine
+        return replace(
+            machine,
+            joints=tuple(map(self._on_station, machine.joints)),
+            cylinders=tuple(
+                replace(cylinder, barrel=self._moved(cylinder.barrel), rod=self._moved(cylinder.rod))
+                for cylinder in machine.cylinders
+            ),
+            loop_joints=tuple(
+                replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
+                for loop in machine.loop_joints
+            ),
             sensors=tuple(map(self._moved, machine.sensors)),
             lidars_3d=tuple(map(self._moved, machine.lidars_3d)),
             depth_cameras=tuple(map(self._moved, machine.depth_cameras)),
             gnss_receivers=tuple(map(self._moved, machine.gnss_receivers)),
         )
-        refuse_repeated(result, self.flexible)
-        return result
 
     def _coordinates(self) -> Iterator[ElasticCoordinate]:
         for mode in self.beam.modes:

@@ -4,6 +4,7 @@ import pytest
 from bridge_bench import SHIPPED
 from hypothesis import given
 from hypothesis import strategies as st
+from j1939_nodes import claimed_node
 
 from grouser.bridges.can.address_claim import AddressClaim, ClaimState
 from grouser.bridges.can.canopen import Emergency
@@ -17,7 +18,6 @@ from grouser.bridges.can.name import Name
 from grouser.bridges.can.stack import CanStack
 from grouser.bridges.mapping.reader import load_bridge_mapping
 
-OWN = Name(identity_number=1234, manufacturer_code=0x666, industry_group=3)
 ARBITRARY = Name(identity_number=1234, manufacturer_code=0x666, industry_group=3, arbitrary_address=1)
 LOWER = Name(identity_number=5, manufacturer_code=0x666, industry_group=3)
 HIGHER = Name(identity_number=9999, manufacturer_code=0x666, industry_group=3)
@@ -34,11 +34,7 @@ def hear(node, text, now, taken=()):
 
 @pytest.fixture
 def node():
-    """A node with the address 0x80."""
-    node = J1939Node(AddressClaim(OWN, 0x80))
-    node.start(0.0)
-    node.tick(0.25)
-    return node
+    return claimed_node()
 
 
 def test_an_address_is_used_after_nobody_contended():

@@ -7,18 +7,17 @@ import j1939
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from j1939_nodes import OWN, claimed_node
 from patience import wait_until
 
-from grouser.bridges.can.address_claim import AddressClaim, ClaimState
+from grouser.bridges.can.address_claim import ClaimState
 from grouser.bridges.can.connections import Connections
 from grouser.bridges.can.diagnostics import ActiveFaults, TroubleCode, encode_dm1
 from grouser.bridges.can.identifier import Identifier, unpack_identifier
-from grouser.bridges.can.j1939_node import J1939Node
 from grouser.bridges.can.name import Name
 from grouser.bridges.can.transport_protocol import CONNECTION_PGN, DATA_PGN, broadcast_packets
 
 PROPRIETARY, DM1, COMMANDED = 0xEF00, 65226, 65240
-OWN = Name(identity_number=1234, manufacturer_code=0x666, industry_group=3)
 ONE, OTHER = 0x81, 0x82
 
 
@@ -196,10 +195,7 @@ def test_random_frames_break_no_connection(frames):
 
 @pytest.fixture
 def node():
-    node = J1939Node(AddressClaim(OWN, 0x80))
-    node.start(0.0)
-    node.tick(0.25)
-    return node
+    return claimed_node()
 
 
 def node_hears(node, text, now):

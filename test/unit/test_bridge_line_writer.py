@@ -61,6 +61,16 @@ def test_no_line_is_torn_by_a_full_port(terminal):
     assert [int(line[:3]) for line in lines[:-1]] in (taken, [*taken, len(taken)])
 
 
+@pytest.mark.parametrize("line", [b"t1_210", b"t+120", b"t8000", b"t1231", b"t123101FF", b"T200000000", b"t12310x"])
+def test_slcan_refuses_what_is_no_frame(terminal, line):
+    ours, theirs = terminal
+    with SlcanLine(os.ttyname(theirs), sleep_after_open=0.0) as bus:
+        os.write(ours, line + b"\rt123101BEEF\r")  # the second one with a time stamp
+        with pytest.raises(ValueError):
+            bus.recv(1.0)
+        assert bytes(bus.recv(1.0).data) == b"\x01"
+
+
 def test_slcan_reads_data_frames_of_both_kinds(terminal):
     ours, theirs = terminal
     with SlcanLine(os.ttyname(theirs), sleep_after_open=0.0) as bus:

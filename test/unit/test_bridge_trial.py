@@ -45,6 +45,14 @@ def test_bridge_and_judge_agree(protocol, recovery):
     assert report.state_hash != trial(protocol, recovery, seed=6).state_hash
 
 
+@pytest.mark.soak  # of some minutes
+@pytest.mark.parametrize("protocol", LINES)
+def test_an_hour_of_trouble(protocol):
+    report = trial(protocol, duration=3600.0)
+    assert (report.lost_valid, report.obeyed_invalid, report.mismatches, report.sent) == (0, 0, 0, 180_000)
+    assert report.longest_hold <= TIMEOUT + TICK
+
+
 @pytest.mark.parametrize("protocol", LINES)
 def test_without_trouble_everything_is_obeyed_after_three_messages(protocol):
     report = trial(protocol, **_NONE, bus_off_times=())

@@ -15,7 +15,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link, Visual
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy
-from grouser.physics.description.data.sensors import GnssReceiver, Imu
+from grouser.physics.description.data.sensors import DepthCamera, GnssReceiver, Imu, Lidar3d
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, PointSet, Sphere
 from grouser.physics.description.elements.flexible_links.inertia import sections_inertial
 from grouser.physics.description.urdf.placement import link_poses, point_on_link, subtree_masses
@@ -146,6 +146,21 @@ def test_attachments_stay_in_place_and_share_stations():
             assert point_on_link(after[carrier], frame.xyz) == pytest.approx(expected, abs=1e-14)
         assert divided.loop_joints[i].parent.rpy == divided.sensors[i].rpy == RPY
         assert names.links.index(carrier) >= 0
+
+
+def test_every_kind_of_sensor_has_a_station_of_its_own_place():
+    kinds = {"sensors": Imu, "lidars_3d": Lidar3d, "depth_cameras": DepthCamera, "gnss_receivers": GnssReceiver}
+    placed = {
+        field: (kind(field, "boom", on_axis(0.3 + 0.2 * k, 0.1)),) for k, (field, kind) in enumerate(kinds.items())
+    }
+    whole = crane(**placed)
+    divided = split_flexible_links(whole)
+    before, after = link_poses(whole, {}), link_poses(divided, {})
+    for field, (sensor,) in placed.items():
+        (moved,) = getattr(divided, field)
+        expected = point_on_link(before["boom"], sensor.xyz)
+        assert moved.link != "boom"
+        assert point_on_link(after[moved.link], moved.xyz) == pytest.approx(expected, abs=1e-14)
 
 
 def placed_volume(shapes, machine):

@@ -274,6 +274,15 @@ def test_frequency_of_the_published_spinning_beam(discretisation):
     assert spinning(beam(discretisation), 4.0)[0] == pytest.approx(3.34711, rel=5e-5)
 
 
+@EACH
+def test_buckling_load(discretisation):
+    """Euler's column with a free end: an axial force F does the work 1/2 F q^T H q; pi2 E I / (4 L2)."""
+    modal = beam(discretisation)
+    shortened = modal.shortening(np.array([LENGTH]))[0]
+    least = eigh(np.diag(modal.frequencies**2), shortened, eigvals_only=True)[0]
+    assert least == pytest.approx(np.pi**2 * MODULUS * MOMENT / (4.0 * LENGTH**2), rel=1e-4)
+
+
 def test_without_coupling_of_first_order_a_spinning_beam_softens():
     """Published: it has no stiffness left beyond 2.911 rad/s, its first frequency at rest."""
     modal = beam("finite_elements", coupling="zero_order")

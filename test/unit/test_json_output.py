@@ -12,7 +12,7 @@ from grouser.json_output import SCREEN, with_json_target
 
 PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([^`]+)` \| (.*) \|$", PAGE, re.MULTILINE))
-NO_RESULT = {"run", "record", "completion"}
+NO_RESULT = {"run", "record", "completion", "rviz"}
 
 
 def keys_of(row):

@@ -11,7 +11,9 @@ from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.data.world import Ground
+from grouser.physics.description.urdf.placement import link_poses
 from grouser.physics.model.build import build_model
+from grouser.physics.simulation.building import divided_machine
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.joint_frames import reaction_frames, turn_from_z
 from grouser.runtime.sampling import joint_axes
@@ -86,6 +88,32 @@ def test_elastic_fixed_joint_has_no_static_transform(tmp_path):
     frames = FrameTree(elastic, Ground(), "odom", "base_footprint")
     assert frames.fixed == [("arm", "tip")]
     assert frames.moving == [("world", "arm"), ("tip", "end")]
+
+
+def test_sensor_on_a_flexible_link_moves_with_its_section(tmp_path):
+    """The sensor is 0.3 m above the axis at 1.5 m; its station is shifted and turned as bending would."""
+    beam = (
+        '<flexible_link link="arm" discretisation="bezier" size="3" length="2" diameter="0.05" modulus="7e10"'
+        ' shear_modulus="3e10" density="2700"/>'
+        '<gnss_receiver name="on" link="arm" xyz="1.5 0 0.3"/><gnss_receiver name="before" link="arm" xyz="-1 0 0.3"/>'
+    )
+    joint = '<joint name="j" type="fixed"><parent link="world"/><child link="arm"/></joint>'
+    (tmp_path / "robot.urdf").write_text(
+        f'<robot name="r"><link name="world"/><link name="arm"/>{joint}<grouser>{beam}</grouser></robot>'
+    )
+    flexible = grouser.load_machine(tmp_path / "robot.urdf")
+    frames = FrameTree(flexible, None, "odom", "base_footprint")
+    assert ("arm", "before") in frames.still
+    number = frames.carried.index(("arm", "on"))
+    divided = divided_machine(flexible)
+    station = next(one.link for one in divided.gnss_receivers if one.name == "on")
+    rest = link_poses(divided, {})
+    poses = np.array([[*rest[link.name].position, *rest[link.name].quaternion] for link in divided.links])
+    np.testing.assert_allclose(frames.carried_poses(poses)[number], [1.5, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], atol=1e-14)
+    index = [link.name for link in divided.links].index(station)
+    poses[index] = [1.5, 0.0, 0.1, *quaternion_from_rpy(0.0, -0.2, 0.0)]
+    expected = [1.5 - 0.3 * np.sin(0.2), 0.0, 0.1 + 0.3 * np.cos(0.2), *quaternion_from_rpy(0.0, -0.2, 0.0)]
+    np.testing.assert_allclose(frames.carried_poses(poses)[number], expected, atol=1e-14)
 
 
 def test_spherical_joint_has_its_transform(tmp_path):

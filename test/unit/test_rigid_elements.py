@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.pairs import CollisionRules
-from grouser.physics.description.data.compliance import CompliantJoint, FlexibleLink, JointFrame, LoopJoint
+from grouser.physics.description.data.compliance import BeamSection, CompliantJoint, FlexibleLink, JointFrame, LoopJoint
 from grouser.physics.description.data.contact import DisabledCollision
 from grouser.physics.description.data.hydraulics import Attachment, HydraulicCylinder
 from grouser.physics.description.data.machine import Machine
@@ -72,6 +72,23 @@ def test_element_names_order_and_springs():
     # the core takes it: a coordinate a spring
     _, names = build_model(divided)
     assert list(names.joints) == ["wrist", *turns]
+
+
+def test_springs_of_a_tapered_link_have_the_compliance_of_their_segments():
+    """The second moments fall linearly to a half: the integral of dx / I over a segment is a logarithm."""
+    sections = (BeamSection(0.0, 1e-3, 2e-6, 4e-6, 6e-6), BeamSection(LENGTH, 1e-3, 1e-6, 2e-6, 3e-6))
+    elastic = 1e7
+    stiffnesses = [elastic * moment for moment in (2e-6, 4e-6, 6e-6)]
+    tapered = FlexibleLink(
+        *("rod", "rigid_elements", 5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), LENGTH, *stiffnesses, 0.01),
+        *(elastic, elastic, 1.0, sections),
+    )
+    springs = {law.joint: law.axial_stiffness for law in split_flexible_links(clamped(tapered)).compliant_joints}
+    for k in range(1, 5):
+        begin, end = 1.0 - (k - 1) / 8, 1.0 - k / 8
+        for turn, stiffness in zip("yzx", stiffnesses, strict=True):
+            expected = stiffness / (2.0 * LENGTH * math.log(begin / end))
+            assert springs[f"rod.{k}.{turn}"] == pytest.approx(expected, rel=1e-12)
 
 
 def test_elements_of_a_rod_are_rods():

@@ -17,6 +17,7 @@ from grouser.bridges.line_writer import LineWriter
 _AT_ONCE = 4096  # bytes of a read
 _LONGEST = 200  # bytes of a line; CAN FD has 144
 _DIGITS = {b"t": 3, b"T": 8, b"x": 8}  # of the identifier, of frames of data with 11 and 29 bits
+_HIGHEST = {3: 0x7FF, 8: 0x1FFF_FFFF}  # identifier of so many digits
 _OTHERS = frozenset(b"rRdDbBzZvVnNFaAsSoOlLcC")  # frames of other kinds, and answers of adapters
 _PATIENCE = 1.0  # [s] of writing what opens and closes the adapter
 
@@ -57,7 +58,9 @@ class SlcanLine(slcanBus):
         identifier = int(line[1 : digits + 1], 16)
         length = int(line[digits + 1 : digits + 2])
         data = bytes.fromhex(line[digits + 2 : digits + 2 + 2 * length].decode())
-        if length > 8 or len(data) < length:
+        # int takes signs and underscores as well; some adapters add a time stamp of four digits
+        is_whole = len(line) - digits - 2 - 2 * length in (0, 4) and line.isalnum()
+        if length > 8 or not is_whole or identifier > _HIGHEST[digits]:
             raise ValueError(f"{line!r} is no frame")
         return can.Message(time.time(), identifier, digits == 8, dlc=length, data=data)
 

@@ -117,6 +117,7 @@ class FlexibleLink:
         bending: about which axes it bends: both, y or z.
         modes: number of vibration modes that are kept, those of the lowest frequencies; None: all.
         coupling: first_order, with the shortening of the axis by bending, or zero_order, without.
+        rotary_inertia: whether its sections resist their turning in bending (Rayleigh's beam).
     """
 
     link: str
@@ -138,6 +139,7 @@ class FlexibleLink:
     bending: str = "both"
     modes: int | None = None
     coupling: str = "first_order"
+    rotary_inertia: bool = True
 
     def sections_at(self, x: np.ndarray) -> np.ndarray:
         """Area, second moments about y and z and torsion constant at places between the steps, shape (n, 4)."""

@@ -24,7 +24,7 @@ SIZES = {
 COORDINATES_MAX = 64
 _STIFFNESSES = ("bending_stiffness_y", "bending_stiffness_z", "torsional_stiffness")
 _MATERIAL = ("modulus", "shear_modulus", "density")
-_MODAL = {"axial": 1, "torsion": 1, "bending": "both", "modes": None, "coupling": "first_order"}
+_MODAL = {"axial": 1, "torsion": 1, "bending": "both", "modes": None, "coupling": "first_order", "rotary_inertia": True}
 _STIFFNESS_MAX = 1e15
 
 

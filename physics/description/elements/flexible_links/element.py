@@ -43,6 +43,7 @@ class WrittenFlexibleLink(SectionShape):
     bending: str = "both"
     modes: int | None = None
     coupling: str = "first_order"
+    rotary_inertia: bool = True
     section: tuple[WrittenSection, ...] = ()
 
 
@@ -101,6 +102,13 @@ FLEXIBLE_LINK = ElementKind(
             "zero_order: without, for comparison; not rigid_elements",
             ("first_order", "zero_order"),
             default="first_order",
+        ),
+        Attribute(
+            "rotary_inertia",
+            Kind.BOOLEAN,
+            "-",
+            "whether its sections resist their turning in bending; not rigid_elements",
+            default=True,
         ),
     ),
     WrittenFlexibleLink,

@@ -24,7 +24,8 @@ def sections_inertial(flexible: FlexibleLink) -> Inertial:
     mass = float(weight @ area)
     centre = float(weight @ (area * x)) / mass
     across = float(weight @ (area * (x - centre) ** 2))
-    moments = weight @ (about_y + about_z), across + weight @ about_y, across + weight @ about_z
+    share = 1.0 if flexible.rotary_inertia else 0.0
+    moments = weight @ (about_y + about_z), across + share * weight @ about_y, across + share * weight @ about_z
     turn = quaternion_from_rpy(*flexible.rpy)
     px, py, pz = (np.array(flexible.xyz) + centre * matrix(turn)[:, 0]).tolist()
     return Inertial(
