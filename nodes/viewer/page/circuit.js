@@ -1,8 +1,8 @@
 // The hydraulic circuit: its drawing, with the pressures, flows and spools of now; a drag on a valve commands it.
 
 const REACH = 80; // way of a drag to full deflection [px]
-const READABLE = 1000; // width of a drawing at first, at the least [px]
-const LARGEST = 12; // of widths of the panel
+const [READABLE, LARGE] = [0.6, 1.5]; // limits of the size at first, of the drawing's own
+const [SMALLEST, LARGEST] = [0.2, 6]; // of any size
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
 export class Circuit {
@@ -36,7 +36,7 @@ export class Circuit {
     this.place.append(drawn);
     this.collect("line-", this.lines, (groups) => line(groups));
     this.collect("element-", this.elements, ([group], name) => this.element(group, name));
-    this.zoom = Math.max(1, READABLE / this.place.clientWidth);
+    this.zoom = Math.max(READABLE, Math.min(LARGE, this.place.clientWidth / drawn.viewBox.baseVal.width));
     this.enlarge(1);
     const stops = colours.map((colour) => `rgb(${colour})`).join();
     this.legend.style.background = `linear-gradient(to right, ${stops})`;
@@ -104,10 +104,11 @@ export class Circuit {
     return `rgb(${mixed.map(Math.round)})`;
   }
 
-  /** Makes the drawing larger or smaller; at the least as wide as its panel. */
+  /** Makes the drawing larger or smaller. */
   enlarge(factor) {
-    this.zoom = Math.max(1, Math.min(LARGEST, this.zoom * factor));
-    if (this.place.firstElementChild) this.place.firstElementChild.style.width = `${100 * this.zoom}%`;
+    this.zoom = Math.max(SMALLEST, Math.min(LARGEST, this.zoom * factor));
+    const drawn = this.place.firstElementChild;
+    if (drawn) drawn.style.width = `${this.zoom * drawn.viewBox.baseVal.width}px`;
   }
 }
 
