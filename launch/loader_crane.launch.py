@@ -1,4 +1,4 @@
-"""The loader crane raises its payload, with a rigid or a flexible boom: `ros2 launch grouser loader_crane.launch.py`."""
+"""The loader crane raises its payload, by a rigid or flexible boom: `ros2 launch grouser loader_crane.launch.py`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The machines with flexible links: the arm of two links, the satellite with its arm, the crane with a flexible boom."""
+"""Machines with flexible links: an arm of two, a satellite with an arm of five, the crane with a flexible boom."""
 
 import math
 
@@ -32,7 +32,7 @@ def played(name, world, duration):
 
 
 def test_forearm_carries_its_tool_and_itself():
-    """Against the cantilever under tool and own weight. What is left out is of the order of the square of its slope, 4e-4."""
+    """Against the cantilever under tool and own weight; what is left out goes with the square of its slope, 4e-4."""
     simulation = Simulation(shipped_machine("flexible_arm"), World(ground=None))
     simulation.command["shoulder"], simulation.command["elbow"] = -0.3, 0.3
     simulation.step(8000)
@@ -96,8 +96,8 @@ def test_momenta_of_the_free_satellite_are_kept_by_torques_within():
 
 @pytest.mark.parametrize("payload", [20.0, 100.0])
 def test_flexible_boom_of_the_crane_rests_as_a_beam_on_pivot_and_cylinder(payload):
-    """Deflection from the tangent at the pivot, and strain on the boom. Left out: 0.2 % that the thrust adds, and 0.5 % by
-    which the curvature of an element, linear along it, differs at the gauge."""
+    """Deflection from the tangent at the pivot, and strain on the boom. Left out: 0.2 % that the thrust adds,
+    and 0.5 % by which the curvature of an element, linear along it, differs at the gauge."""
     arguments = {"flexible": "true", "payload_mass": repr(payload)}
     simulation = Simulation(load_machine(machine_file("loader_crane"), arguments), PUBLISHED)
     simulation.step(500)
