@@ -67,6 +67,8 @@ SHOTS = {
     "excavator": Shot("excavator", program="excavator"),
     "flexible_arm": Shot("flexible_arm", program="flexible_arm", time=2.0),
     "four_bar": Shot("four_bar", "weightless", "four_bar"),
+    "four_track_carrier": Shot("four_track_carrier", "sand", time=2.0),
+    "hydraulic_lift": Shot("hydraulic_lift", time=2.0),
     "loader_crane": Shot("loader_crane", program="loader_crane", time=3.0),
     "rigid_pendulum": Shot("rigid_pendulum", "weightless", time=2.0),
     "rover": Shot("rover", "sand", "rover", 10.0),
