@@ -1,4 +1,4 @@
-"""The momentum of a simulation's bodies."""
+"""Momentum and centre of mass of a simulation's bodies."""
 
 import numpy as np
 
@@ -13,3 +13,13 @@ def momentum_of(simulation):
     update_kinematics(model, simulation.state.q, simulation.state.v, kinematics)
     total_momentum(model, kinematics, momentum)
     return momentum
+
+
+def centre_of_mass(simulation):
+    """Position [m] and velocity [m/s] of the centre of mass."""
+    model, kinematics = Packed(simulation.model), Packed(make_kinematics(simulation.model))
+    update_kinematics(model, simulation.state.q, simulation.state.v, kinematics)
+    moments, twist = kinematics.inertia[:, 6:9], kinematics.twist
+    mass = kinematics.inertia[:, 9].sum()
+    momentum = kinematics.inertia[:, 9:] * twist[:, :3] + np.cross(twist[:, 3:], moments)
+    return kinematics.origin + moments.sum(axis=0) / mass, momentum.sum(axis=0) / mass

@@ -2,21 +2,10 @@
 
 import numpy as np
 import pytest
+from momentum import centre_of_mass
 
 from grouser import Simulation, World
-from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
-
-
-def centre_of_mass(simulation):
-    """Position [m] and velocity [m/s] of the centre of mass."""
-    model, kinematics = Packed(simulation.model), Packed(make_kinematics(simulation.model))
-    update_kinematics(model, simulation.state.q, simulation.state.v, kinematics)
-    moments, twist = kinematics.inertia[:, 6:9], kinematics.twist
-    mass = kinematics.inertia[:, 9].sum()
-    momentum = kinematics.inertia[:, 9:] * twist[:, :3] + np.cross(twist[:, 3:], moments)
-    return kinematics.origin + moments.sum(axis=0) / mass, momentum.sum(axis=0) / mass
 
 
 def arm_with_cylinder(parts):
