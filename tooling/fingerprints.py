@@ -38,6 +38,8 @@ _TEST_MACHINES = Path(__file__).resolve().parent.parent / "test" / "data" / "mac
 _MEASURED = ("hil_latency",)  # experiments whose results are times
 _TIMINGS = (
     "compute_time",
+    "step_time_p50",
+    "step_time_p99",
     "microseconds_per_step",
     "sweep_microseconds_per_step",
 )  # results that are not deterministic

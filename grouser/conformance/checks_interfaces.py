@@ -130,11 +130,16 @@ def _hear_time(subject: Subject) -> None:
     """Steps once until that is heard: the newest time may be lost, as it is sent but once to a busy computer."""
     for _ in range(_LOOKS):
         subject.settle()
-        before = subject.now
-        subject.control.request("StepSimulation", steps=1)  # To a step at which every stream is sampled.
-        subject.client.until(lambda before=before: subject.now > before, _ARRIVAL)
-        if subject.step is None or abs(subject.now - before - 1e9 * subject.step) <= _ROUNDED:
+        if _hears_step(subject):
             return
+
+
+def _hears_step(subject: Subject) -> bool:
+    """Makes a step at which every stream is sampled; returns whether its time has come, if its length is known."""
+    before = subject.now
+    subject.control.request("StepSimulation", steps=1)
+    subject.client.until(lambda: subject.now > before, _ARRIVAL)
+    return subject.step is None or abs(subject.now - before - 1e9 * subject.step) <= _ROUNDED
 
 
 def _check_steps(subject: Subject, section: Section, service: str, step: Any) -> None:
