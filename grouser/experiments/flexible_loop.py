@@ -54,8 +54,8 @@ def run(**parameters: Any) -> Result:
     Returns:
         Over time, of both: deflections of the ends of coupler and rocker from the tangents at their starts, and the
         crank's angle from its start. `peaks`: the largest deflections of the linkage with modes, in the order coupler
-        in the plane and out of it, rocker likewise. `differences`: the largest ones between the linkages at one time, as
-        shares of these peaks; `max_difference`: the largest of them.
+        in the plane and out of it, rocker likewise. `differences`: the largest ones between the linkages at one time,
+        as shares of these peaks; `max_difference`: the largest of them.
 
     Raises:
         ParameterError: a duration shorter than a step, or of too many steps.
