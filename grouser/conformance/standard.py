@@ -63,6 +63,7 @@ OUTPUTS = (
     Output("/tf", "tf2_msgs/TFMessage", EVERY_MACHINE, depth=100, rate=100.0, rate_parameter="joint_state_rate"),
     Output("/tf_static", "tf2_msgs/TFMessage", EVERY_MACHINE, durability=TRANSIENT_LOCAL, depth=1),
     Output("robot_description", "std_msgs/String", EVERY_MACHINE, durability=TRANSIENT_LOCAL, depth=1),
+    Output("display_description", "std_msgs/String", OPTIONAL, durability=TRANSIENT_LOCAL, depth=1),
     Output("/diagnostics", "diagnostic_msgs/DiagnosticArray", EVERY_MACHINE),
     Output("objects/poses", "tf2_msgs/TFMessage", OPTIONAL, rate=50.0, rate_parameter="object_rate"),
     Output("objects/shapes", "visualization_msgs/MarkerArray", OPTIONAL, durability=TRANSIENT_LOCAL, depth=1),
@@ -138,6 +139,7 @@ OUTPUTS = (
         rate_parameter="terrain_rate",
     ),
     Output("hydraulics/state", VALUES, HYDRAULICS, rate=100.0, rate_parameter="hydraulics_rate"),
+    Output("hydraulics/circuit", VALUES, OPTIONAL, rate=20.0, rate_parameter="circuit_rate"),
     Output(
         "joint_reactions/<joint>",
         "geometry_msgs/WrenchStamped",

@@ -175,7 +175,7 @@ def _wish(parameters: Mapping[str, Any], time: float) -> float:
 
 def _machine(parameters: Mapping[str, Any], world: Path) -> Motion:
     """The machine in this process."""
-    machine = load_machine(_machine_file(), _arguments(parameters))
+    machine = load_machine(_machine_file(), hydraulic_lift.machine_arguments(parameters))
     simulation = Simulation(machine, load_world(world), step=parameters["step"], scheme=parameters["scheme"])
     plant = SimulationPlant(simulation)
 
@@ -255,7 +255,7 @@ def _open_controller(parameters: Mapping[str, Any], folder: Path) -> _Fmu:
 def _open_machine(parameters: Mapping[str, Any], world: Path, folder: Path) -> _Fmu:
     setup = MachineSetup(
         machine=str(_machine_file()),
-        arguments=_arguments(parameters),
+        arguments=hydraulic_lift.machine_arguments(parameters),
         step=parameters["step"],
         scheme=parameters["scheme"],
         inputs=(Port("command", _COMMAND, low=-1.0, high=1.0),),
@@ -318,10 +318,6 @@ def _delay(curves: Mapping[str, np.ndarray], parameters: Mapping[str, Any]) -> i
 
 def _machine_file() -> Path:
     return share_path("urdf", "hydraulic_lift.urdf.xacro")
-
-
-def _arguments(parameters: Mapping[str, Any]) -> dict[str, str]:
-    return {name: repr(parameters[name]) for name in hydraulic_lift.MACHINE}
 
 
 def _write_world(folder: Path, parameters: Mapping[str, Any]) -> Path:

@@ -93,6 +93,11 @@ REFERENCE = {
 }
 
 
+def machine_arguments(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Arguments of the machine: it is the published rig, without a holding brake."""
+    return {name: repr(parameters[name]) for name in MACHINE} | {"holding_brake": "false"}
+
+
 def run(**parameters: Any) -> Result:
     """Lifts the load.
 
@@ -107,8 +112,7 @@ def run(**parameters: Any) -> Result:
         MachineError: parameters that make no cylinder or valve.
         DivergenceError: the step is too long for the parameters.
     """
-    arguments = {name: repr(parameters[name]) for name in MACHINE}
-    machine = load_machine(share_path("urdf", "hydraulic_lift.urdf.xacro"), arguments)
+    machine = load_machine(share_path("urdf", "hydraulic_lift.urdf.xacro"), machine_arguments(parameters))
     world = World(gravity=(0.0, 0.0, -parameters["gravity"]), ground=None)
     step, stroke = parameters["step"], parameters["stroke"]
     if parameters["duration"] < step:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 
 from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.description.data.machine import member_prefix
@@ -61,7 +61,8 @@ class PhysicsLoop:
         lockstep: waits for controllers; None: no waiting.
         recorder: records all events of the simulation; None: no recording.
         published: waits until what was handed out is published. The pace begins after that of the first samples, which
-            takes longest and shares the interpreter with the physics.
+            takes longest and shares the interpreter with the physics; a request for steps is answered after that of its
+            last.
 
     Attributes:
         report: figures, updated a few times a second; a new object each time, so that any thread may read it.
@@ -102,6 +103,7 @@ class PhysicsLoop:
         self._steps: StepRequest | None = None  # being carried out
         self._failure = ""
         self._dropped = 0
+        self._missed: set[str] = set()  # streams whose newest samples were dropped
         self._refused = 0
         # Steps before the last reset: a reset takes the simulation's own count back to zero, but not the stamps.
         self._earlier_steps = 0
@@ -186,6 +188,8 @@ class PhysicsLoop:
                 self._hand_out(self._schedule.names)
             self._lockstep.resume()
         self._paused = paused
+        if paused:  # what is read while it stands is of now, even if there was no room for the last samples
+            self._hand_out(frozenset(self._missed & self._schedule.names))
         self._refresh_report()
         return Outcome(True, "paused" if paused else "running")
 
@@ -220,6 +224,7 @@ class PhysicsLoop:
         if self._failure:
             return Outcome(False, self._failure)
         self._hand_out(self._schedule.names - self._schedule.due(self.step))
+        self._published()
         return steps.outcome(self._time())
 
     def reset(self, rewind_time: bool) -> Outcome:
@@ -516,16 +521,19 @@ class PhysicsLoop:
         if streams and self._active:
             stamp = self._stamp()
             if CLOCK in streams:  # other nodes depend on it: it is sent before the samples are taken
-                self._hand_over(Moment(stamp, clock=True))
+                self._hand_over(Moment(stamp, clock=True), {CLOCK})
             sampled = streams - {CLOCK}
             if sampled:
                 samples = {name: runtime.sample(stamp, sampled) for name, runtime in self._runtimes.items()}
                 objects = self._objects.sample() if OBJECT_POSES in sampled else None
-                self._hand_over(Moment(stamp, samples=samples, objects=objects))
+                self._hand_over(Moment(stamp, samples=samples, objects=objects), sampled)
 
-    def _hand_over(self, moment: Moment) -> None:
-        if not self._emit(moment, self._may_wait()):
+    def _hand_over(self, moment: Moment, streams: Set[str]) -> None:
+        if self._emit(moment, self._may_wait()):
+            self._missed -= streams
+        else:
             self._dropped += 1
+            self._missed |= streams
 
     def _refresh_report(self) -> None:
         simulation, figures = self._simulation, self._meter.figures()

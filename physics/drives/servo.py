@@ -29,6 +29,7 @@ class Drives(NamedTuple):
         mode: POSITION, VELOCITY or EFFORT.
         stiffness, damping, integral: k, d and k_i.
         effort_limit: [N m or N].
+        holding_effort: of the holding brake [N m or N]; 0 without one.
         speed_limit: of velocity commands [rad/s or m/s].
         electric: number in `motors`, -1 for a drive without a DC motor.
         peak, rated: of a permanent-magnet motor, at the joint [N m or N]; infinite without one.
@@ -43,6 +44,7 @@ class Drives(NamedTuple):
     damping: np.ndarray
     integral: np.ndarray
     effort_limit: np.ndarray
+    holding_effort: np.ndarray
     speed_limit: np.ndarray
     electric: np.ndarray
     peak: np.ndarray
@@ -77,7 +79,7 @@ def make_drives(machine: Machine, step: float) -> Drives:
         values = (
             machine.member_of(drive.joint),
             *(MODES[drive.mode], drive.stiffness, drive.damping, drive.integral, drive.effort_limit),
-            *(limits.get(drive.joint, np.inf), electric, *envelope),
+            *(drive.holding_effort, limits.get(drive.joint, np.inf), electric, *envelope),
         )
         for field, value in zip(columns, values, strict=True):
             columns[field].append(value)

@@ -45,7 +45,7 @@ class JointFrictions(NamedTuple):
     Attributes:
         grip: HELD, RESTS, SLIDES or BREAKS.
         level: current level [N or N m].
-        brake: additional holding effort of a braked drive [N or N m].
+        brake: additional holding effort of a braked drive and of its holding brake [N or N m].
         inertia: along the coordinate, all others held [kg or kg m2].
         impulse: of held joints and of bristles [N s or N m s]; the others' are in their rows.
         point: speed at which bristles are linearised [m/s or rad/s].
@@ -85,16 +85,14 @@ def make_joint_frictions(laws: int) -> JointFrictions:
 
 
 @kernel
-def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions: JointFrictions):
+def begin_frictions(laws, q, v, mass, frictions: JointFrictions):
     """Sets the state of each joint at the start of a step: joints without speed stick.
 
     Args:
         laws: of the joints (`joints.laws.JointLaws`).
-        drives: of the joints.
         q, v: state.
-        emergency_stop: of each machine; its drives hold their joints.
         mass: of the equations of motion, before loop joints are added.
-        frictions: result.
+        frictions: result, but for the brakes, which are given.
     """
     frictions.unsettled[0] = -1
     for law in range(laws.rate_index.shape[0]):
@@ -106,9 +104,6 @@ def begin_frictions(laws, drives, q, v, emergency_stop, mass, frictions: JointFr
         frictions.point[law] = speed
         frictions.grip[law] = SLIDES
         frictions.level[law] = laws.static[law]
-        drive = laws.drive[law]
-        braked = drive >= 0 and emergency_stop[drives.member[drive]]
-        frictions.brake[law] = drives.effort_limit[drive] if braked else 0.0
         if hold_impulse(laws, law, laws.static[law], frictions, 1.0) == 0.0:
             continue
         if speed != 0.0:

@@ -20,6 +20,7 @@ from grouser.physics.constraints.work import (
     account_drives,
     account_joint_rows,
 )
+from grouser.physics.drives.brakes import brake_drives
 from grouser.physics.drives.electric import KEPT, SIZE
 from grouser.physics.drives.modes import EFFORT
 from grouser.physics.drives.servo import Drives
@@ -128,7 +129,8 @@ def apply_forces(context: Context):
         *(state.joints.drive_memory, motion.mass, motion.force),
         *(work.drive_spring, work.drive_place, work.effort, work.drive_buffer),
     )
-    begin_frictions(system.laws, system.drives, state.q, state.v, command.emergency_stop, motion.mass, work.frictions)
+    brake_drives(system.laws, system.drives, state.v, command, work.frictions.brake)
+    begin_frictions(system.laws, state.q, state.v, motion.mass, work.frictions)
 
 
 @kernel

@@ -48,6 +48,11 @@ OUTPUTS = {
         ReliabilityPolicy.RELIABLE,
         DurabilityPolicy.VOLATILE,
     ),
+    "/hydraulics/circuit": (
+        "control_msgs/msg/DynamicInterfaceGroupValues",
+        ReliabilityPolicy.RELIABLE,
+        DurabilityPolicy.VOLATILE,
+    ),
     "/hydraulics/state": (
         "control_msgs/msg/DynamicInterfaceGroupValues",
         ReliabilityPolicy.RELIABLE,

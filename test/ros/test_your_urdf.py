@@ -1,5 +1,6 @@
 """The page "from your URDF to driving on soil", followed with a stand-in for the rover that it clones."""
 
+import os
 import re
 import subprocess
 import sys
@@ -66,7 +67,7 @@ def block(language: str) -> str:
 
 def commands(word: str) -> list[str]:
     """Arguments of the page's commands that begin with a word of the program `grouser`."""
-    return re.findall(rf"^    \.venv/bin/grouser {word} (.*)$", PAGE, re.MULTILINE)
+    return re.findall(rf"^    grouser {word} (.*)$", PAGE, re.MULTILINE)
 
 
 @pytest.fixture
@@ -116,6 +117,9 @@ def test_rover_drives_by_cmd_vel_from_the_script_of_the_page(compiled, folder, l
     machine = re.findall(r"make run MACHINE=(\S+) WORLD=sand$", PAGE, re.MULTILINE)[0]
     launch("grouser.cli", "run", "--machine", machine, "--world", "sand", "--no-view")
     peer.hear(Clock, "/clock", topics.CLOCK_QUALITY).collect(5)
-    done = subprocess.run(["bash", "-c", block("bash")], capture_output=True, text=True, check=False, timeout=DEADLINE)
+    active = {**os.environ, "PATH": f"{folder / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", block("bash")], env=active, capture_output=True, text=True, check=False, timeout=DEADLINE
+    )
     assert done.returncode == 0, done.stderr
     assert len(re.findall(r"^wheel_[FR][LR]_link \{'slip_ratio': ", done.stdout, re.MULTILINE)) == 4, done.stdout

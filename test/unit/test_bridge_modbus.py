@@ -1,5 +1,6 @@
 """Modbus bridges over loopback TCP and a pair of ptys, with pymodbus in another process."""
 
+import contextlib
 import os
 import random
 import socket
@@ -12,6 +13,7 @@ import pytest
 from patience import DEADLINE, wait_until
 from plc_peers import Peer, RememberingSink, free_port, load_mapping, opened
 
+from grouser.bridges.plc import modbus_listener
 from grouser.bridges.plc.modbus_listener import CONNECTIONS_MAX
 from grouser.bridges.protocols import transport_of
 from grouser.bridges.transport import KeptOpen, TransportError
@@ -168,6 +170,27 @@ def test_broken_and_idle_connections_do_not_hurt_others(served):
         for connection in crowd:
             connection.close()
     assert [values["101"] for values in sink.values("arm")] == [500, 600]
+
+
+def test_a_client_that_drips_bytes_loses_its_connection(served, monkeypatch):
+    """Else 32 of them, with a byte a minute each, would keep every controller out."""
+    monkeypatch.setattr(modbus_listener, "IDLE_MAX", 1)
+    port, _, _ = served
+    request = bytes.fromhex("0001000000FE") + bytes(253)  # whole but for its last byte
+    answered = False
+    with socket.create_connection(("127.0.0.1", port)) as drip:
+        drip.settimeout(0.1)  # between two bytes
+        with contextlib.suppress(ConnectionError):
+            for byte in request:
+                drip.sendall(bytes((byte,)))
+                try:
+                    answered = bool(drip.recv(1))
+                    break
+                except TimeoutError:
+                    pass
+            else:
+                pytest.fail("its connection was kept")
+    assert not answered
 
 
 def test_requests_of_random_bytes(served):

@@ -129,6 +129,11 @@ BAD = {
     "unknown joint": ('<joint_friction joint="hinges" static="1"/>', 13, ["no such joint", "did you mean 'hinge'?"]),
     "unknown valve": (HYDRAULICS.replace('valve="v"', 'valve="w"'), 14, ["valve = 'w'", "no such valve"]),
     "unknown link of a part": (HYDRAULICS.replace('link="arm"', 'link="arms"'), 14, ["<rod", "did you mean 'arm'?"]),
+    "brake of an effort": (
+        '<servo_drive joint="hinge" mode="effort" holding_effort="3"/>',
+        13,
+        ["holding_effort = 3", "velocity mode", "in effort mode"],
+    ),
     "two fluids": ("<fluid/>\n<fluid/>", 14, ["already a <fluid>", "in line 13"]),
     "two pumps": (HYDRAULICS + '\n<pump name="q" supply_pressure="1e7"/>', 15, ["two pumps"]),
     "two valves of one name": (VALVE + "\n" + VALVE, 14, ["already a <directional_valve> with name 'v'"]),

@@ -35,7 +35,7 @@ def stroke_warnings(tmp_path, **values):
         ("revolute", 0.49, 0.5, True),
         ("revolute", 0.5, 0.51, True),
         # along the axis it is anything from 0.3 m on
-        ("prismatic", 0.2999, 100.0, False),
+        ("prismatic", 0.2999, 10.0, False),
         ("prismatic", 0.29, 0.6, True),
     ],
 )

@@ -35,7 +35,7 @@ def simulation(machine):
 def make_loop(simulation):
     """Makes a paused loop with a mailbox; `emit` sees every sample."""
 
-    def make(mailbox, emit=lambda sample, may_wait: True):
+    def make(mailbox, emit=lambda sample, may_wait: True, published=lambda: None):
         return PhysicsLoop(
             simulation,
             StreamSchedule.from_rates({"clock": 100.0}, STEP, 0.01),
@@ -46,6 +46,7 @@ def make_loop(simulation):
             lambda text: None,
             lambda text: None,
             start_paused=True,
+            published=published,
         )
 
     return make
@@ -257,3 +258,38 @@ def test_rewind_does_not_restart_the_silence_watchdog(make_loop):
     assert loop.report.watchdog_trips == 0
     assert loop.step_paused(1).success  # 50 steps of silence
     assert loop.report.watchdog_trips == 1
+
+
+def test_what_stands_at_a_pause_is_of_now_even_if_there_was_no_room_for_it(make_loop):
+    """A full queue drops the newest samples: without others, readers would keep an older time."""
+    mailbox, taken, dropped = Mailbox(), [], threading.Event()
+
+    def emit(moment, may_wait):
+        if may_wait:
+            taken.append(moment.nanoseconds)
+        elif moment.nanoseconds >= 50_000_000:
+            dropped.set()
+        return may_wait
+
+    loop = make_loop(mailbox, emit)
+    thread = threading.Thread(target=loop.run, daemon=True)
+    thread.start()
+    mailbox.call(lambda loop: loop.set_paused(False)).result(DEADLINE)
+    assert dropped.wait(DEADLINE)
+    for _ in range(2):  # once only
+        mailbox.call(lambda loop: loop.set_paused(True)).result(DEADLINE)
+        assert taken == [0, mailbox.call(lambda loop: loop.step * 1_000_000).result(DEADLINE)]
+    loop.finish()
+    thread.join(DEADLINE)
+
+
+def test_a_request_for_steps_is_answered_after_its_last_samples_are_published(make_loop):
+    order = []
+
+    def emit(moment, may_wait):
+        order.append(moment.nanoseconds)
+        return True
+
+    loop = make_loop(Mailbox(), emit, lambda: order.append("published"))
+    assert loop.step_paused(7).success
+    assert order == [7_000_000, "published"]

@@ -116,3 +116,46 @@ def test_braked_drive_holds_no_more_than_its_effort_limit(parts, limit):
     simulation.step(500)
     falling = min(limit - 5.0 * GRAVITY, 0.0) / 5.0 * 0.5
     assert simulation.joint_velocity["slide"] == pytest.approx(falling, rel=1e-9)
+
+
+def braked_slider(parts, damping, holding, axis=(0, 0, 1), mass=5.0):
+    text = drive("velocity", damping=damping).replace("/>", f' holding_effort="{holding}"/>')
+    return slider(parts, mass, text, axis=axis)
+
+
+@pytest.mark.parametrize("holding", [40.0, 60.0])
+def test_holding_brake_of_a_drive_holds_up_to_its_effort_without_creeping(parts, holding):
+    """Beyond it the drive's damping carries the rest: v = (m g - F) / d."""
+    simulation = braked_slider(parts, 100.0, holding)
+    simulation.step(5000)
+    assert simulation.joint_velocity["slide"] == pytest.approx(-max(5.0 * GRAVITY - holding, 0.0) / 100.0, abs=1e-12)
+    if holding > 5.0 * GRAVITY:
+        assert simulation.joint_position["slide"] == 0.0
+
+
+def test_holding_brake_of_a_drive_lets_a_command_move_it_and_engages_slowly(parts):
+    """It brakes only what is slower than F / d, so that it never brakes harder than the drive does itself."""
+    simulation = braked_slider(parts, 100.0, 20.0, axis=(1, 0, 0))
+    simulation.command["slide"] = 1e-3
+    simulation.step(2000)
+    assert simulation.joint_velocity["slide"] == pytest.approx(1e-3, rel=1e-9)
+    simulation.command["slide"] = 2.0
+    simulation.step(1000)
+    simulation.command["slide"] = 0.0
+    speed = simulation.joint_velocity["slide"]
+    while speed > 0.0:
+        simulation.step()
+        # implicit damping, and the brake where the speed at the start of the step allows it
+        brake = 20.0 if speed <= 20.0 / 100.0 else 0.0
+        speed = max((5.0 * speed - 1e-3 * brake) / (5.0 + 1e-3 * 100.0), 0.0)
+        assert simulation.joint_velocity["slide"] == pytest.approx(speed, abs=1e-12)
+
+
+def test_holding_brake_of_a_drive_adds_to_the_emergency_stop(parts):
+    text = drive("velocity", limit=4, damping=2).replace("/>", ' holding_effort="2"/>')
+    simulation = slider(parts, 0.05, text, axis=(0, 0, 1), kind="continuous")
+    simulation.command["slide"] = 12.0
+    simulation.step(1000)
+    simulation.emergency_stop = True
+    simulation.step(50)
+    assert simulation.joint_velocity["slide"] == pytest.approx(12.0 - (4 + 2) / 0.05 * 0.05, rel=1e-9)

@@ -8,6 +8,7 @@ import contextlib
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable
 
 from grouser.bridges.messages import Sink
@@ -15,7 +16,7 @@ from grouser.bridges.plc.modbus_requests import NO_RESPONSE
 from grouser.bridges.receiving import Receiving, tell_of_failures
 
 CONNECTIONS_MAX = 32
-IDLE_MAX = 60  # [s] without a request, after which a connection is closed: its peer may be gone without a word
+IDLE_MAX = 60  # [s] without a whole request, after which a connection is closed: its peer may be gone without a word
 UNREAD_LIMIT = 5  # [s] that an answer waits for a client that takes none
 _HEAD = struct.Struct(">HHH")  # transaction, protocol, length of what follows: a unit and a request
 _LENGTHS = (2, 254)
@@ -92,12 +93,13 @@ class ModbusListener:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", IDLE_MAX, 0))
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", UNREAD_LIMIT, 0))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            rest = b""
+            rest, heard = b"", time.monotonic()
             while data := connection.recv(_ROOM):
                 answers, rest = self._answers(rest + data)
-                if answers is None:
+                if answers is None or (not answers and time.monotonic() - heard > IDLE_MAX):
                     break
                 if answers:
+                    heard = time.monotonic()
                     connection.sendall(answers)
         with self._lock:
             del self._connections[connection]

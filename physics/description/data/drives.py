@@ -86,6 +86,8 @@ class ServoDrive:
         integral: gain of the integrated error [N m/(rad s) or N/(m s)], of a speed error [N m/rad or N/m]; the
             integral is held while the drive is at its limit.
         effort_limit: [N m or N].
+        holding_effort: largest effort of the holding brake [N m or N], velocity mode; 0 without one. It engages at a
+            command of 0 once it can do what the drive does, and on emergency stop.
         dc_motor, permanent_magnet_motor: at most one; without a motor the drive has no lag and no torque envelope.
         gear: of the motor.
     """
@@ -96,6 +98,7 @@ class ServoDrive:
     damping: float
     effort_limit: float
     integral: float = 0.0
+    holding_effort: float = 0.0
     dc_motor: DcMotor | None = None
     permanent_magnet_motor: PermanentMagnetMotor | None = None
     gear: Gear | None = None

@@ -100,6 +100,13 @@ SERVO_DRIVE = ElementKind(
             default=0.0,
         ),
         positive("effort_limit", "N m or N", "largest effort", default_text="the joint's effort limit"),
+        non_negative(
+            "holding_effort",
+            "N m or N",
+            "largest effort of a holding brake, for velocity mode: it engages at a command of 0 once it can do what "
+            "the damping does, and on emergency stop; 0: no brake",
+            default=0.0,
+        ),
     ),
     ServoDrive,
     field="drives",
@@ -135,6 +142,13 @@ def complete_drive(entry: Entry, scope: Scope) -> ServoDrive:
             raise element.error(
                 "a drive in velocity mode needs a damping above 0", "give the damping [N m s/rad or N s/m]"
             )
+    if drive.holding_effort > 0.0 and (drive.mode != "velocity" or drive.dc_motor is not None):
+        kind = "one with a <dc_motor>" if drive.mode == "velocity" else f"in {drive.mode} mode"
+        raise element.error(
+            f"holding_effort = {drive.holding_effort:g} belongs to a drive in velocity mode without <dc_motor>: this "
+            f"is {kind}",
+            "leave it out: the emergency stop holds the joint with effort_limit",
+        )
     limit = joint.limit.effort if drive.effort_limit is None else drive.effort_limit
     if not 0.0 < limit < np.inf:
         raise element.error(
