@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,15 @@ from grouser import experiments
 from grouser.benchmarks.exudyn_peer import make_double_pendulum
 from grouser.benchmarks.figure import Figure, SkippedError, Target, cpu_time
 from grouser.benchmarks.peers import require
+from grouser.catalogue import machine_file
 from grouser.experiments.double_flexible_pendulum import double_pendulum
 from grouser.experiments.five_link_arm import five_link_arm
 from grouser.experiments.protocol import complete_parameters
+from grouser.physics.description import load_machine
 from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
 
-DESCRIPTION = "flexible links: a double pendulum beside Exudyn, a rotating beam, an arm of five rods"
+DESCRIPTION = "flexible links: a double pendulum beside Exudyn, a rotating beam, an arm, a crane"
 
 _STEP, _DURATION = 1e-3, 2.0  # [s]
 _CABLES, _CONVERGED_CABLES, _CONVERGED_STEP = 4, 8, 2.5e-4
@@ -29,8 +32,8 @@ _DISCRETISATIONS = (("bezier", 4), ("bezier", 5), ("b_spline", 4))
 
 
 def run() -> list[Figure]:
-    """Measures the double pendulum, the rotating beam and the arm."""
-    return [*_double_pendulum(), _rotating_beam(), _five_link_arm()]
+    """Measures the double pendulum, the rotating beam, the arm and the crane."""
+    return [*_double_pendulum(), _rotating_beam(), _five_link_arm(), _flexible_crane()]
 
 
 def _double_pendulum() -> list[Figure]:
@@ -110,10 +113,27 @@ def _arm(given: Mapping[str, Any]) -> Simulation:
     return Simulation(five_link_arm(parameters), world, _STEP, integrator=parameters["integrator"])
 
 
-def _real_time_factor(simulation: Simulation) -> float:
-    """Time simulated over processor time, from the start."""
+def _flexible_crane() -> Figure:
+    """The loader crane with a flexible boom, raised by its valve."""
+    machine = load_machine(machine_file("loader_crane"), {"flexible": "true"})
+    simulation = Simulation(machine, World(gravity=(0.0, 0.0, -9.8), ground=None), _STEP)
+    rates = [_real_time_factor(simulation, {"lift_valve": 0.6}) for _ in range(_REPEATS)]
+    factor = statistics.median(rates)
+    details: dict[str, float | int | str] = {
+        "elastic coordinates": len(simulation.model.spring_position),
+        "bodies": len(simulation.model.body_parent),
+        "angle of the boom at the end [rad]": simulation.joint_position["boom"],
+    }
+    target = Target("real-time factor", factor, 40.0, at_least=True)
+    return Figure("loader crane with a flexible boom, 1 ms", factor, "x real time", details=details, targets=(target,))
+
+
+def _real_time_factor(simulation: Simulation, commands: Mapping[str, float] = MappingProxyType({})) -> float:
+    """Time simulated over processor time, from the start, with commands that are held."""
     simulation.step()
     simulation.reset()
+    for name, value in commands.items():
+        simulation.command[name] = value
     start = time.process_time()
     simulation.step(round(_DURATION / _STEP))
     return _DURATION / (time.process_time() - start)

@@ -114,12 +114,26 @@ def test_stiff_rods_move_as_rigid_ones():
     assert np.abs(stiff["tip"] - rigid["tip"]).max() < 1e-6
 
 
+def test_elastic_loop_of_modes_and_of_rigid_elements_agree():
+    result = agrees("flexible_loop", "pulse")
+    assert result["peaks"].max() > 1e-3
+    assert result["crank_angle"] == pytest.approx(result["crank_angle_of_elements"], abs=1e-5)
+
+
+def test_rigid_elements_of_the_loop_converge_to_the_modes():
+    """Half as long elements, a quarter of the difference; a short pulse, after which the rods vibrate."""
+    pulse = {"torque_time": 0.02, "duration": 0.03, "torque": 4.0, "step": 2e-4}
+    coarse, fine = (experiments.run("flexible_loop", elements=elements, **pulse) for elements in (9, 17))
+    assert coarse["differences"] / fine["differences"] == pytest.approx(np.full(4, 4.0), rel=0.2)
+
+
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
         ("rotating_beam", {"duration": 0.5, "spin_up_time": 0.2, "size": 2, "final_rate": 0.1}),
         ("double_flexible_pendulum", {"duration": 0.05, "size": 2}),
         ("five_link_arm", {"duration": 0.05}),
+        ("flexible_loop", {"duration": 0.01, "elements": 3}),
     ],
 )
 def test_plots(name, parameters):
