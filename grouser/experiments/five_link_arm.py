@@ -12,6 +12,7 @@ import numpy as np
 
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.flexible_links import (
+    FALL_PARAMETERS,
     MODAL,
     discretisation_parameters,
     flexible_element,
@@ -19,12 +20,10 @@ from grouser.experiments.flexible_links import (
     joint_text,
     link_text,
     parsed,
-    record,
+    record_fall,
 )
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.world import World
-from grouser.physics.simulation.simulation import Simulation
 
 DESCRIPTION = "an arm of five rigid or flexible rods falls (Fan and Zhang, 2016)"
 
@@ -37,10 +36,7 @@ PARAMETERS = {
     "bending_stiffness": positive(62.83, "N m2", "E I"),
     "torsion_stiffness": positive(50.27, "N m2", "G J"),
     "duration": positive(2.0, "s", "time simulated"),
-    "step": Parameter(1e-3, "s", "length of a step", minimum=1e-6, maximum=0.1),
-    "integrator": Parameter(
-        "implicit_midpoint", "-", "of the motion", choices=("implicit_midpoint", "variational", "semi_implicit")
-    ),
+    **FALL_PARAMETERS,
 }
 
 _AXES = ("0 0 1", "0 1 0", "0 0 1", "0 1 0", "0 0 1")
@@ -77,14 +73,9 @@ def run(**parameters: Any) -> Result:
         MachineError: a size out of the method's range.
         DivergenceError: the step is too long.
     """
-    simulation = Simulation(
-        *(five_link_arm(parameters), World(gravity=(0.0, -_GRAVITY, 0.0), ground=None), parameters["step"]),
-        integrator=parameters["integrator"],
-        tolerance=1e-12,
-    )
-    recorded = record(simulation, parameters, ("end",), [f"joint_{k}" for k in range(1, 6)])
+    joints = [f"joint_{k}" for k in range(1, 6)]
+    recorded = record_fall(five_link_arm(parameters), parameters, _GRAVITY, ("end",), joints)
     kinetic, potential, strain = recorded.energy.T
-    total = recorded.energy.sum(axis=1)
     return Result(
         {
             "time": recorded.time,
@@ -93,7 +84,7 @@ def run(**parameters: Any) -> Result:
             "kinetic_energy": kinetic,
             "strain_energy": strain,
             "potential_energy": potential,
-            "max_energy_error": float(np.abs(total - total[0]).max()),
+            "max_energy_error": recorded.max_energy_error,
             "real_time_factor": float(recorded.time[-1] / recorded.compute_time),
         },
         _UNITS,

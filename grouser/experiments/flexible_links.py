@@ -11,11 +11,19 @@ from grouser.experiments.protocol import Parameter, count_steps
 from grouser.experiments.turning import thinning
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
 
 MODAL = ("assumed_modes", "finite_elements", "bezier", "b_spline")
 # Points of the curves, at most, beside the start.
 POINTS = 20_000
+# Of a free fall.
+FALL_PARAMETERS = {
+    "step": Parameter(1e-3, "s", "length of a step", minimum=1e-6, maximum=0.1),
+    "integrator": Parameter(
+        "implicit_midpoint", "-", "of the motion", choices=("implicit_midpoint", "variational", "semi_implicit")
+    ),
+}
 
 
 def discretisation_parameters(methods: tuple[str, ...], size: int, method: str = MODAL[0]) -> dict[str, Parameter]:
@@ -101,6 +109,33 @@ class Record(NamedTuple):
     positions: np.ndarray
     energy: np.ndarray
     compute_time: float
+
+    @property
+    def total_energy(self) -> np.ndarray:
+        """Sum of the energies [J], (N,)."""
+        return self.energy.sum(axis=1)
+
+    @property
+    def max_energy_error(self) -> float:
+        """Largest change of the sum of the energies since the start [J]."""
+        total = self.total_energy
+        return float(np.abs(total - total[0]).max())
+
+
+def record_fall(
+    machine: Machine, parameters: Mapping[str, Any], gravity: float, links: Sequence[str], joints: Sequence[str] = ()
+) -> Record:
+    """Lets a machine fall along -y in free space, as of `FALL_PARAMETERS`; errors as of `record`.
+
+    Args:
+        machine: the machine.
+        parameters: of the experiment.
+        gravity: [m/s2].
+        links, joints: whose poses and positions are recorded.
+    """
+    world = World(gravity=(0.0, -gravity, 0.0), ground=None)
+    simulation = Simulation(*(machine, world, parameters["step"]), integrator=parameters["integrator"], tolerance=1e-12)
+    return record(simulation, parameters, links, joints)
 
 
 def record(

@@ -107,7 +107,7 @@ def bent_too_far(machine: Machine, beams: Sequence[Beam], q: np.ndarray, warned:
             warned.add(flexible.link)
             yield (
                 f'the flexible link "{flexible.link}" is bent by {deflection:.3g} m at its end, more than a third of '
-                f"its length of {flexible.length:.3g} m: its equations hold for small bending (of second order); "
+                f"its length of {flexible.length:.3g} m: its equations hold for small bending (to third order); "
                 "rigid_elements have no such limit"
             )
 
