@@ -38,6 +38,7 @@ _TEST_MACHINES = Path(__file__).resolve().parent.parent / "test" / "data" / "mac
 _MEASURED = ("hil_latency",)  # experiments whose results are times
 _TIMINGS = (
     "compute_time",
+    "real_time_factor",
     "step_time_p50",
     "step_time_p99",
     "microseconds_per_step",
