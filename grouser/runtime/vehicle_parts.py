@@ -66,7 +66,7 @@ def rolling_place(length: float, tread: float) -> float:
         slide = np.hypot(along, place - half)
         return float(weight @ ((along * along - half * (place - half)) / slide))
 
-    # The moment falls from above to below zero. Bisection: SciPy's methods take longer to import than a machine to load.
+    # The moment falls from above to below zero. Bisection, as SciPy's methods take long to import.
     near, far = half * (1.0 + 1e-9), half + length * max(length / half, 1.0)
     while (place := 0.5 * (near + far)) not in (near, far):
         near, far = (place, far) if moment(place) > 0.0 else (near, place)
