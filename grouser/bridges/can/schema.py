@@ -27,7 +27,7 @@ from grouser.bridges.can.settings import (
 )
 from grouser.bridges.can.transport_protocol import HIGHEST_LENGTH
 from grouser.bridges.mapping.data import BridgeMapping, Direction, Field
-from grouser.bridges.packed_schema import choose_field, read_layout, whole_number
+from grouser.bridges.packed_schema import choose_field, keys_of, read_layout, whole_number
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.yaml_reader import Reader
 
@@ -81,7 +81,7 @@ def read_address(reader: Reader, node: yaml.Node, direction: Direction, interfac
         "device": (_DEVICE_KEYS, _device_data),
         "pdo": (_OWN_KEYS, _own_data),
     }
-    written = {key.value for key, _ in node.value} if isinstance(node, yaml.MappingNode) else set()
+    written = keys_of(node)
     for key, (valid, read) in forms.items():
         if key in written:
             return read(reader, reader.mapping(node, label, valid), node, label, direction, interface)
