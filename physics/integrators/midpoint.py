@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 _CONVERGED = 1e-13
 _ROUNDING = 1e-8
 _MOST_ROUNDS = 30
+# With a factor that is kept, changes shrink by a factor of hundreds a round: the iteration ends when the next change
+# would be below this share of the largest rate.
+_FORESEEN = 1e-11
 # A step has not converged when its last round changes a rate by more than this share of the largest, and a position by
 # more than rounding in stiff springs, which is all that moves a machine at rest [m, rad].
 _NOT_CONVERGED, _NEGLIGIBLE = 1e-6, 1e-12
@@ -215,11 +218,11 @@ def _search_middle(system: "System", state: "State", command: "Command", workspa
     """Finds the rates in the middle by one round with a new factor, and Broyden's method with that factor.
 
     The equations of motion of a round are those at its positions and rates, for its acceleration a = (v_m - v) / (h/2):
-    the remaining force is linear in time to find, where a new mass matrix costs the square of the coordinates for each
-    station. The first guess of the rates is that of constant acceleration.
+    to find what is missing takes a time linear in the coordinates of a link, a new mass matrix their square. The first
+    guess of the rates is that of constant acceleration.
 
     Returns:
-        Number of rounds, largest relative change in the last one, and its coordinate.
+        Number of rounds; the relative change that another one would make, at most; and its coordinate.
     """
     model, half, work = system.multibody, 0.5 * system.settings.step, workspace.multibody
     middle, factor, residual, acceleration = work.velocity, work.factor, work.discrete.missing, work.discrete.change
@@ -227,8 +230,8 @@ def _search_middle(system: "System", state: "State", command: "Command", workspa
     for d in range(middle.shape[0]):
         middle[d] += 0.5 * state.multibody.rate_change[d]
     change, worst = _iterate_middle(system, state, command, workspace)
-    rounds, before, ratio, searching = 1, change, 1.0, True
-    while searching:
+    rounds, before, foreseen = 1, 0.0, np.inf
+    while rounds < _MOST_ROUNDS and foreseen > _FORESEEN:
         _place_middle(model, state, half, workspace)
         for d in range(middle.shape[0]):
             acceleration[d] = (middle[d] - state.v[d]) / half
@@ -250,10 +253,13 @@ def _search_middle(system: "System", state: "State", command: "Command", workspa
         if largest > 0.0:
             change /= largest
         rounds += 1
-        ratio, before = min(1.0, change / before) if before > 0.0 else 0.0, change
-        # the next change would be smaller than this one by the same ratio at least
-        searching = change * ratio > _CONVERGED and rounds < _MOST_ROUNDS and (ratio < 0.5 or change > _ROUNDING)
-    return rounds, change, worst
+        if rounds > 2 and change > 0.5 * before and change <= _ROUNDING:
+            foreseen = change
+            break
+        # the first change tells nothing of the next one
+        foreseen = change * min(1.0, change / before) if rounds > 2 else change
+        before = change
+    return rounds, foreseen, worst
 
 
 @inlined

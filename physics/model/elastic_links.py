@@ -6,14 +6,14 @@ behind all others, *carried* ones, which only readings place.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base import spatial
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import Joint
+from grouser.physics.description.data.mechanism import ElasticShape, Inertial, Joint
+from grouser.physics.description.data.pose import Vector3
 
 # Fields of a machine that mention a link without acting on it, or whose links are looked at one by one.
 _NOT_ACTING = {"links", "joints", "disabled_collisions", "flexible_links"}
@@ -26,9 +26,9 @@ class ElasticLinks(NamedTuple):
         carried: number of the first carried body; the number of bodies if there is none, (1,).
         body: that carries the link's frame, -1 for the world, (links,).
         rotation, position: the link's frame in the body's frame, (links, 3, 3) and (links, 3) [m].
-        q, rate, count: first index of its coordinates in q and in v, and their number, (links,).
+        q, rate, size: first index of its coordinates in q and in v, and their number, (links,).
         station_start: stations of link l are station_start[l] to station_start[l + 1].
-        row_start: coordinate a of station p of link l has row row_start[l] + (p - station_start[l]) count[l] + a.
+        row_start: coordinate a of station p of link l has row row_start[l] + (p - station_start[l]) size[l] + a.
         turned: first and last (exclusive) coordinate with a part in r, (links, 2).
         turns: whether a station has rotary inertia, (links,).
         moved: first and last (exclusive) coordinate with a part in each component of t and r, (links, 6, 2).
@@ -49,7 +49,7 @@ class ElasticLinks(NamedTuple):
     position: np.ndarray
     q: np.ndarray
     rate: np.ndarray
-    count: np.ndarray
+    size: np.ndarray
     station_start: np.ndarray
     row_start: np.ndarray
     turned: np.ndarray
@@ -71,12 +71,12 @@ class LinkCoordinates(NamedTuple):
 
     Attributes:
         q, rate: first index in q and in v.
-        count: their number.
+        size: their number.
     """
 
     q: int
     rate: int
-    count: int
+    size: int
 
 
 def carried_joints(machine: Machine) -> set[str]:
@@ -130,46 +130,79 @@ def elastic_links(
         bodies: number of bodies that are not carried.
     """
     inertials = {link.name: link.inertial for link in machine.links}
-    stations: dict[str, list[Joint]] = {name: [] for name in coordinates}
+    on_link: dict[str, list[_Station]] = {name: [] for name in coordinates}
     for joint in carried:
-        if inertials[joint.child] is not None:
-            stations[joint.parent].append(joint)
-    names, joints = list(stations), [joint for own in stations.values() for joint in own]
-    counts = [coordinates[name].count for name in names]
-    sizes = [len(own) for own in stations.values()]
-    shapes = [[_in_link_axes(joint) for joint in own] for own in stations.values()]
-    moved = [
-        [_extent(np.reshape(own, (-1, n, 6))[:, :, k]) for k in range(6)] for own, n in zip(shapes, counts, strict=True)
+        inertial, shape = inertials[joint.child], joint.elastic_shape
+        if inertial is not None and shape is not None:
+            on_link[joint.parent].append(_station(joint, shape, inertial, coordinates[joint.parent].size))
+    counts = [coordinates[name].size for name in on_link]
+    sizes = [len(own) for own in on_link.values()]
+    stations = [one for own in on_link.values() for one in own]
+    shapes = [
+        np.reshape([one.shape for one in own], (-1, n, 6)) for own, n in zip(on_link.values(), counts, strict=True)
     ]
-    squares = [[_shortening(joint, n) for joint in own] for own, n in zip(stations.values(), counts, strict=True)]
-    bent = [_extent(np.reshape(own, (-1, n))) for own, n in zip(squares, counts, strict=True)]
-    parts = [h[first:last, first:last].ravel() for own, (first, last) in zip(squares, bent, strict=True) for h in own]
-    inertia = np.array([_inertia(joint, inertials[joint.child]) for joint in joints]).reshape(-1, 6)
-    station_start = np.cumsum([0, *sizes])
-    turns = [bool(inertia[a:b].any()) for a, b in pairwise(station_start)]
-    turned = [_extent(np.reshape(own, (-1, n, 6))[:, :, 3:].any(axis=2)) for own, n in zip(shapes, counts, strict=True)]
+    bent = [
+        _extent(np.reshape([one.shortening for one in own], (-1, n)))
+        for own, n in zip(on_link.values(), counts, strict=True)
+    ]
+    parts = [
+        one.shortening[first:last, first:last].ravel()
+        for own, (first, last) in zip(on_link.values(), bent, strict=True)
+        for one in own
+    ]
+    bodies_of, rotations, positions = zip(*(pose[name] for name in on_link), strict=True) if on_link else ((), (), ())
     return ElasticLinks(
         carried=np.array([bodies]),
-        body=np.array([pose[name][0] for name in names], dtype=np.int64),
-        rotation=np.array([pose[name][1] for name in names]).reshape(-1, 3, 3),
-        position=np.array([pose[name][2] for name in names]).reshape(-1, 3),
-        q=_places([coordinates[name].q for name in names]),
-        rate=_places([coordinates[name].rate for name in names]),
-        count=_places(counts),
-        station_start=_places(station_start),
+        body=np.array(bodies_of, dtype=np.int64),
+        rotation=np.reshape(rotations, (-1, 3, 3)).astype(float),
+        position=np.reshape(positions, (-1, 3)).astype(float),
+        q=_places([coordinates[name].q for name in on_link]),
+        rate=_places([coordinates[name].rate for name in on_link]),
+        size=_places(counts),
+        station_start=_places(np.cumsum([0, *sizes])),
         row_start=_places(np.cumsum([0, *(n * size for n, size in zip(counts, sizes, strict=True))])),
-        turns=np.array(turns, dtype=np.bool_),
-        turned=_places(turned).reshape(-1, 2),
-        moved=_places(moved).reshape(-1, 6, 2),
+        turned=_places([_extent(np.abs(own[:, :, 3:]).sum(axis=2)) for own in shapes]).reshape(-1, 2),
+        turns=np.array([any(one.inertia.any() for one in own) for own in on_link.values()], dtype=np.bool_),
+        moved=_places([[_extent(own[:, :, k]) for k in range(6)] for own in shapes]).reshape(-1, 6, 2),
         bent=_places(bent).reshape(-1, 2),
-        shape=np.hstack([np.zeros((6, 0)), *(own.reshape(-1, 6).T for own in map(np.array, shapes))]).copy(),
+        shape=np.hstack([np.zeros((6, 0)), *(own.reshape(-1, 6).T for own in shapes)]).copy(),
         shortening_start=_places(np.cumsum([0, *map(len, parts)])),
         shortening=np.concatenate([np.zeros(0), *parts]),
-        place=np.array([joint.pose.position for joint in joints], dtype=float).reshape(-1, 3),
-        axis=np.array([_axes(joint) @ np.array(joint.elastic_shape.axis) for joint in joints]).reshape(-1, 3),
-        contraction=np.array([joint.elastic_shape.contraction for joint in joints], dtype=float),
-        mass=np.array([inertials[joint.child].mass for joint in joints], dtype=float),
-        inertia=inertia,
+        place=np.reshape([one.place for one in stations], (-1, 3)).astype(float),
+        axis=np.reshape([one.axis for one in stations], (-1, 3)).astype(float),
+        contraction=np.array([one.contraction for one in stations], dtype=float),
+        mass=np.array([one.mass for one in stations], dtype=float),
+        inertia=np.reshape([one.inertia for one in stations], (-1, 6)).astype(float),
+    )
+
+
+class _Station(NamedTuple):
+    """A station in the axes of its link; shape (n, 6) and shortening (n, n) as of `ElasticLinks`."""
+
+    place: Vector3
+    shape: np.ndarray
+    shortening: np.ndarray
+    axis: np.ndarray
+    contraction: float
+    mass: float
+    inertia: np.ndarray
+
+
+def _station(joint: Joint, shape: ElasticShape, inertial: Inertial, count: int) -> _Station:
+    axes = spatial.matrix(joint.pose.quaternion)
+    turn = axes @ spatial.matrix(inertial.pose.quaternion)
+    xx, xy, xz, yy, yz, zz = inertial.inertia
+    about = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
+    shortening = np.array(shape.shortening or np.zeros((count, count)), dtype=float)
+    moved = np.reshape(shape.translation, (-1, 3)) @ axes.T, np.reshape(shape.rotation, (-1, 3)) @ axes.T
+    return _Station(
+        place=joint.pose.position,
+        shape=np.hstack(moved),
+        shortening=shortening,
+        axis=axes @ np.array(shape.axis),
+        contraction=shape.contraction,
+        mass=inertial.mass,
+        inertia=about[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
     )
 
 
@@ -178,30 +211,7 @@ def _places(values: Any) -> np.ndarray:
     return np.array(values, dtype=np.uintp)
 
 
-def _axes(joint: Joint) -> np.ndarray:
-    return spatial.matrix(joint.pose.quaternion)
-
-
-def _in_link_axes(joint: Joint) -> np.ndarray:
-    """Translation and rotation vectors of a joint's shape in the axes of its link, (n, 6)."""
-    turn, shape = _axes(joint).T, joint.elastic_shape
-    return np.hstack([np.reshape(shape.translation, (-1, 3)) @ turn, np.reshape(shape.rotation, (-1, 3)) @ turn])
-
-
-def _shortening(joint: Joint, count: int) -> np.ndarray:
-    given = np.array(joint.elastic_shape.shortening, dtype=float)
-    return given.reshape(count, count) if given.size else np.zeros((count, count))
-
-
-def _inertia(joint: Joint, inertial: Any) -> list[float]:
-    """Inertia of a station in the axes of its link."""
-    turn = _axes(joint) @ spatial.matrix(inertial.pose.quaternion)
-    xx, xy, xz, yy, yz, zz = inertial.inertia
-    i = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
-    return [i[0, 0], i[0, 1], i[0, 2], i[1, 1], i[1, 2], i[2, 2]]
-
-
 def _extent(rows: np.ndarray) -> tuple[int, int]:
     """First and last (exclusive) column with an entry that is not zero; 0 and 0 if there is none."""
-    found = np.flatnonzero(rows.any(axis=0))
+    found = np.flatnonzero(np.any(rows, axis=0))
     return (int(found[0]), int(found[-1]) + 1) if len(found) else (0, 0)

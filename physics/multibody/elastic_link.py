@@ -51,7 +51,7 @@ class ElasticMotion(NamedTuple):
         turning: angular velocity per unit of each rate, (3, rows).
         station_inertia: rotary inertia in the axes of the link, (stations, 6) [kg m2].
         velocity, acceleration: dr/dt, and d2r/dt2 at constant rates, (stations, 3) [m/s, m/s2].
-        spin, spin_change: angular velocity in the link, and its change at constant rates, (stations, 3) [rad/s, rad/s2].
+        spin, spin_change: angular velocity in the link, and its change at constant rates, (stations, 3).
         column: buffer: dr/dq_a of one station, (3, coordinates of the largest link) [m].
         momentum: buffer: linear and angular momentum about the link's origin per unit of each rate, (coordinates of the
             largest link, 6).
@@ -79,7 +79,7 @@ class ElasticMotion(NamedTuple):
 def make_elastic_motion(links: "ElasticLinks") -> ElasticMotion:
     """Zeroed arrays of the right sizes."""
     count, stations, rows = len(links.body), len(links.mass), links.shape.shape[1]
-    largest = int(np.max(links.count, initial=0))
+    largest = int(np.max(links.size, initial=0))
     vectors = ("place", "deflection", "pull", "turn", "velocity", "acceleration", "spin", "spin_change")
     return ElasticMotion(
         rotation=np.zeros((count, 3, 3)),
@@ -113,9 +113,17 @@ def place_elastic_link(links: "ElasticLinks", link, q, motion: ElasticMotion):
     """
     link = np.uintp(link)
     shape, shortening, slope, turning = links.shape, links.shortening, motion.slope, motion.turning
-    moved, at, count = links.moved[link], links.q[link], links.count[link]
+    moved, at, count = links.moved[link], links.q[link], links.size[link]
     bent, bent_end = links.bent[link, 0], links.bent[link, 1]
     mass = hx = hy = hz = xx = xy = xz = yy = yz = zz = 0.0
+    straight, axes, contraction, masses, inertias = (
+        links.place,
+        links.axis,
+        links.contraction,
+        links.mass,
+        links.inertia,
+    )
+    places, deflections, shares, pulls, turns = motion.place, motion.deflection, motion.kept, motion.pull, motion.turn
     for p in range(links.station_start[link], links.station_start[link + np.uintp(1)]):
         row = links.row_start[link] + (p - links.station_start[link]) * count
         dx = _along(shape, 0, moved, row, q, at)
@@ -129,18 +137,18 @@ def place_elastic_link(links: "ElasticLinks", link, q, motion: ElasticMotion):
                 entry += np.uintp(1)
             slope[row + a] = total
             square += total * q[at + a]
-        lost, half = links.contraction[p], 0.5 * square
+        lost, half = contraction[p], 0.5 * square
         kept = 1.0 - lost * square
-        ex, ey, ez = links.axis[p, 0], links.axis[p, 1], links.axis[p, 2]
-        x = links.place[p, 0] + kept * dx - half * ex
-        y = links.place[p, 1] + kept * dy - half * ey
-        z = links.place[p, 2] + kept * dz - half * ez
-        motion.kept[p] = kept
-        motion.deflection[p, 0], motion.deflection[p, 1], motion.deflection[p, 2] = dx, dy, dz
-        motion.pull[p, 0], motion.pull[p, 1] = ex + 2.0 * lost * dx, ey + 2.0 * lost * dy
-        motion.pull[p, 2] = ez + 2.0 * lost * dz
-        motion.place[p, 0], motion.place[p, 1], motion.place[p, 2] = x, y, z
-        m = links.mass[p]
+        ex, ey, ez = axes[p, 0], axes[p, 1], axes[p, 2]
+        x = straight[p, 0] + kept * dx - half * ex
+        y = straight[p, 1] + kept * dy - half * ey
+        z = straight[p, 2] + kept * dz - half * ez
+        shares[p] = kept
+        deflections[p, 0], deflections[p, 1], deflections[p, 2] = dx, dy, dz
+        pulls[p, 0], pulls[p, 1] = ex + 2.0 * lost * dx, ey + 2.0 * lost * dy
+        pulls[p, 2] = ez + 2.0 * lost * dz
+        places[p, 0], places[p, 1], places[p, 2] = x, y, z
+        m = masses[p]
         mass += m
         hx, hy, hz = hx + m * x, hy + m * y, hz + m * z
         xx, yy, zz = xx + m * (y * y + z * z), yy + m * (x * x + z * z), zz + m * (x * x + y * y)
@@ -149,17 +157,17 @@ def place_elastic_link(links: "ElasticLinks", link, q, motion: ElasticMotion):
             rx = _along(shape, 3, moved, row, q, at)
             ry = _along(shape, 4, moved, row, q, at)
             rz = _along(shape, 5, moved, row, q, at)
-            motion.turn[p, 0], motion.turn[p, 1], motion.turn[p, 2] = rx, ry, rz
+            turns[p, 0], turns[p, 1], turns[p, 2] = rx, ry, rz
             angle_square = rx * rx + ry * ry + rz * rz
-            b, c = turning_coefficients(angle_square)
-            t00, t01, t02, t10, t11, t12, t20, t21, t22 = cross_polynomial(rx, ry, rz, b, c)
+            second, third = turning_coefficients(angle_square)
+            t00, t01, t02, t10, t11, t12, t20, t21, t22 = cross_polynomial(rx, ry, rz, second, third)
             for a in range(row + links.turned[link, 0], row + links.turned[link, 1]):
                 ux, uy, uz = shape[3, a], shape[4, a], shape[5, a]
                 turning[0, a] = t00 * ux + t01 * uy + t02 * uz
                 turning[1, a] = t10 * ux + t11 * uy + t12 * uz
                 turning[2, a] = t20 * ux + t21 * uy + t22 * uz
             i0, i1, i2, i3, i4, i5 = turned_inertia(
-                links.inertia[p], *cross_polynomial(rx, ry, rz, 1.0 - c * angle_square, b)
+                inertias[p], *cross_polynomial(rx, ry, rz, 1.0 - third * angle_square, second)
             )
             s = motion.station_inertia[p]
             s[0], s[1], s[2], s[3], s[4], s[5] = i0, i1, i2, i3, i4, i5
@@ -229,8 +237,15 @@ def move_elastic_link(links: "ElasticLinks", link, v, motion: ElasticMotion):
     """
     link = np.uintp(link)
     shape, shortening, slope = links.shape, links.shortening, motion.slope
-    moved, at, count = links.moved[link], links.rate[link], links.count[link]
+    moved, at, count = links.moved[link], links.rate[link], links.size[link]
     bent, bent_end = links.bent[link, 0], links.bent[link, 1]
+    shares, pulls, velocity, acceleration, turning = (
+        motion.kept,
+        motion.pull,
+        motion.velocity,
+        motion.acceleration,
+        motion.turning,
+    )
     for p in range(links.station_start[link], links.station_start[link + np.uintp(1)]):
         row = links.row_start[link] + (p - links.station_start[link]) * count
         tx = _along(shape, 0, moved, row, v, at)
@@ -244,14 +259,14 @@ def move_elastic_link(links: "ElasticLinks", link, v, motion: ElasticMotion):
                 entry += np.uintp(1)
             square += total * v[at + a]
             sliding += slope[row + a] * v[at + a]
-        kept, across = motion.kept[p], 4.0 * links.contraction[p] * sliding
-        gx, gy, gz = motion.pull[p, 0], motion.pull[p, 1], motion.pull[p, 2]
-        motion.velocity[p, 0] = kept * tx - sliding * gx
-        motion.velocity[p, 1] = kept * ty - sliding * gy
-        motion.velocity[p, 2] = kept * tz - sliding * gz
-        motion.acceleration[p, 0] = -square * gx - across * tx
-        motion.acceleration[p, 1] = -square * gy - across * ty
-        motion.acceleration[p, 2] = -square * gz - across * tz
+        kept, across = shares[p], 4.0 * links.contraction[p] * sliding
+        gx, gy, gz = pulls[p, 0], pulls[p, 1], pulls[p, 2]
+        velocity[p, 0] = kept * tx - sliding * gx
+        velocity[p, 1] = kept * ty - sliding * gy
+        velocity[p, 2] = kept * tz - sliding * gz
+        acceleration[p, 0] = -square * gx - across * tx
+        acceleration[p, 1] = -square * gy - across * ty
+        acceleration[p, 2] = -square * gz - across * tz
         if links.turns[link]:
             turn = motion.turn[p]
             ux = _along(shape, 3, moved, row, v, at)
@@ -259,9 +274,9 @@ def move_elastic_link(links: "ElasticLinks", link, v, motion: ElasticMotion):
             uz = _along(shape, 5, moved, row, v, at)
             wx = wy = wz = 0.0
             for a in range(links.turned[link, 0], links.turned[link, 1]):
-                wx += motion.turning[0, row + a] * v[at + a]
-                wy += motion.turning[1, row + a] * v[at + a]
-                wz += motion.turning[2, row + a] * v[at + a]
+                wx += turning[0, row + a] * v[at + a]
+                wy += turning[1, row + a] * v[at + a]
+                wz += turning[2, row + a] * v[at + a]
             motion.spin[p, 0], motion.spin[p, 1], motion.spin[p, 2] = wx, wy, wz
             wx, wy, wz = turning_bias(turn[0], turn[1], turn[2], ux, uy, uz)
             motion.spin_change[p, 0], motion.spin_change[p, 1], motion.spin_change[p, 2] = wx, wy, wz
@@ -285,7 +300,7 @@ def add_elastic_forces(links: "ElasticLinks", link, frame_twist, frame_motion, c
     """
     link = np.uintp(link)
     shape, slope, turning = links.shape, motion.slope, motion.turning
-    moved, at, count = links.moved[link], links.rate[link], links.count[link]
+    moved, at, count = links.moved[link], links.rate[link], links.size[link]
     bent, bent_end = links.bent[link, 0], links.bent[link, 1]
     turned, turned_end = links.turned[link, 0], links.turned[link, 1]
     vx, vy, vz, wx, wy, wz = frame_twist
@@ -302,20 +317,27 @@ def add_elastic_forces(links: "ElasticLinks", link, frame_twist, frame_motion, c
     for d in range(at, at + count):
         moves = moves or change[d] != 0.0
     fx = fy = fz = nx = ny = nz = 0.0
+    places, shares, pulls, velocity, acceleration = (
+        motion.place,
+        motion.kept,
+        motion.pull,
+        motion.velocity,
+        motion.acceleration,
+    )
     for p in range(links.station_start[link], links.station_start[link + np.uintp(1)]):
         row = links.row_start[link] + (p - links.station_start[link]) * count
-        m, kept = links.mass[p], motion.kept[p]
-        x, y, z = motion.place[p, 0], motion.place[p, 1], motion.place[p, 2]
-        gx, gy, gz = motion.pull[p, 0], motion.pull[p, 1], motion.pull[p, 2]
+        m, kept = links.mass[p], shares[p]
+        x, y, z = places[p, 0], places[p, 1], places[p, 2]
+        gx, gy, gz = pulls[p, 0], pulls[p, 1], pulls[p, 2]
         sx, sy, sz = cross(wx, wy, wz, x, y, z)
         sx, sy, sz = cross(
             *(wx, wy, wz),
-            *(sx + 2.0 * motion.velocity[p, 0], sy + 2.0 * motion.velocity[p, 1], sz + 2.0 * motion.velocity[p, 2]),
+            *(sx + 2.0 * velocity[p, 0], sy + 2.0 * velocity[p, 1], sz + 2.0 * velocity[p, 2]),
         )
         ux, uy, uz = cross(bx, by, bz, x, y, z)
-        px = ax + ux + sx + motion.acceleration[p, 0]
-        py = ay + uy + sy + motion.acceleration[p, 1]
-        pz = az + uz + sz + motion.acceleration[p, 2]
+        px = ax + ux + sx + acceleration[p, 0]
+        py = ay + uy + sy + acceleration[p, 1]
+        pz = az + uz + sz + acceleration[p, 2]
         if moves:
             sliding = 0.0
             for a in range(bent, bent_end):
@@ -390,7 +412,7 @@ def couple_elastic_link(model: "MultibodyModel", link, column, motion: ElasticMo
     at, momentum, turn, o = links.rate[link], motion.momentum, motion.rotation[link], motion.position[link]
     first = np.uintp(model.rate_first[at])
     _add_modal_mass(links, link, at, at - first, motion, mass)
-    for a in range(links.count[link]):
+    for a in range(links.size[link]):
         row = at + a
         f0, f1, f2, f3, f4, f5 = about_origin(turn, o, *momentum_of(momentum, a))
         body = links.body[link]
@@ -425,7 +447,7 @@ def _add_modal_mass(links: "ElasticLinks", link, at, place, motion: ElasticMotio
         mass: changed.
     """
     shape, slope, turning, own, momentum = links.shape, motion.slope, motion.turning, motion.column, motion.momentum
-    moved, count, lower, diagonal = links.moved[link], links.count[link], mass.lower, mass.diagonal
+    moved, count, lower, diagonal = links.moved[link], links.size[link], mass.lower, mass.diagonal
     bent, bent_end = links.bent[link, 0], links.bent[link, 1]
     turned, turned_end = links.turned[link, 0], links.turned[link, 1]
     for a in range(count):
@@ -447,16 +469,16 @@ def _add_modal_mass(links: "ElasticLinks", link, at, place, motion: ElasticMotio
                 for a in range(bent, bent_end):
                     own[k, a] -= slope[row + a] * pull
             for a in range(first, last):
-                c = m * own[k, a]
+                amount = m * own[k, a]
                 for b in range(first, a):
-                    lower[at + a, place + b] += c * own[k, b]
-                diagonal[at + a] += c * own[k, a]
+                    lower[at + a, place + b] += amount * own[k, b]
+                diagonal[at + a] += amount * own[k, a]
                 if k == 0:
-                    _add_momentum(momentum, a, c, 0.0, 0.0, 0.0, z * c, -y * c)
+                    _add_momentum(momentum, a, amount, 0.0, 0.0, 0.0, z * amount, -y * amount)
                 elif k == 1:
-                    _add_momentum(momentum, a, 0.0, c, 0.0, -z * c, 0.0, x * c)
+                    _add_momentum(momentum, a, 0.0, amount, 0.0, -z * amount, 0.0, x * amount)
                 else:
-                    _add_momentum(momentum, a, 0.0, 0.0, c, y * c, -x * c, 0.0)
+                    _add_momentum(momentum, a, 0.0, 0.0, amount, y * amount, -x * amount, 0.0)
         if links.turns[link]:
             inertia = motion.station_inertia[p]
             for a in range(turned, turned_end):
@@ -492,7 +514,7 @@ def elastic_momentum(links: "ElasticLinks", link, v, motion: ElasticMotion):
     """
     link = np.uintp(link)
     shape, slope = links.shape, motion.slope
-    moved, at, count = links.moved[link], links.rate[link], links.count[link]
+    moved, at, count = links.moved[link], links.rate[link], links.size[link]
     px = py = pz = 0.0
     for p in range(links.station_start[link], links.station_start[link + np.uintp(1)]):
         row = links.row_start[link] + (p - links.station_start[link]) * count

@@ -39,7 +39,7 @@ def integrate_positions_of(model: MultibodyModel, span: Span, q, v, step: float)
     links = model.elastic
     for link in range(links.body.shape[0]):
         if is_link_in(links, link, span):
-            for k in range(links.count[link]):
+            for k in range(links.size[link]):
                 q[links.q[link] + k] += step * v[links.rate[link] + k]
 
 

@@ -2,7 +2,6 @@
 
 import math
 
-
 from grouser.physics.base.errors import ConvergenceError, DivergenceError
 from grouser.physics.integrators.context import State
 from grouser.physics.simulation.building import Setup
