@@ -146,8 +146,15 @@ def _carry_command(source, target, kept):
         before, after = source.part(name), target.part(name)
         after.command.update(dict(before.command))
         _carry_faults(before.faults, after.faults, own=True)
+    _carry_pushes(source, target, kept)
     # Entrained air belongs to no member.
     _carry_faults(source.faults, target.faults, own=False)
+
+
+def _carry_pushes(source, target, kept):
+    for link, push in source.pushes.items():
+        if link in target.names.links and _member(source, link) in kept:
+            target.pushes[link] = push
 
 
 def _carry_faults(before, after, own):

@@ -16,12 +16,14 @@ from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
 from grouser.physics.integrators import context
 from grouser.physics.joints import room as joints
+from grouser.physics.multibody import pushing_room as pushing
 from grouser.physics.multibody import room as multibody
 from grouser.physics.soil import room as soil
 from grouser.physics.tracks import room as tracks
 
 ROOMS = (
     multibody,
+    pushing,
     springs_room,
     joints,
     loops_room,
@@ -36,7 +38,7 @@ ROOMS = (
     constraints,
 )
 # Rooms with a part of the system of their own, and the definitions of `context` that list them.
-OWNERS = ("springs", "joints", "loops", "soil", "tracks", "hydraulics", "contact", "sleeping")
+OWNERS = ("pushing", "springs", "joints", "loops", "soil", "tracks", "hydraulics", "contact", "sleeping")
 WITHOUT_ACCOUNTS = ("sleeping",)
 LISTS = (
     "ACCOUNTS",
