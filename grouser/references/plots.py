@@ -84,8 +84,9 @@ def draw(
     else:
         experiment.plot(parameters, result, figure, reference)
     for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
-        if isinstance(axis.get_major_formatter(), ScalarFormatter):
-            axis.get_major_formatter().set_useOffset(False)
+        formatter = axis.get_major_formatter()
+        if isinstance(formatter, ScalarFormatter):
+            formatter.set_useOffset(False)
     canvas.print_figure(target, format=file_type, dpi=130)
 
 
