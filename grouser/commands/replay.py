@@ -7,31 +7,12 @@ from typing import Any
 
 from grouser.arguments import Parser
 from grouser.json_output import SCREEN, add_json, write_json
-from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
-from grouser.physics.description import parse_world
-from grouser.physics.description.data.machine import Member
-from grouser.physics.description.data.world import NOWHERE
-from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.simulation.transfer import simulate, transfer_state
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.progress import showing_compilation
-from grouser.recording.events import (
-    Commanded,
-    Diverged,
-    Event,
-    FaultsChanged,
-    Joined,
-    Left,
-    Placed,
-    Released,
-    Rewound,
-    StateReached,
-    Stopped,
-    WasReset,
-    WorldLoaded,
-)
+from grouser.recording.events import StateReached
 from grouser.recording.mcap_file import Recording
 from grouser.recording.origin import Origin, present_versions
-from grouser.recording.state_hash import state_hash
+from grouser.recording.player import Player
 
 EXIT_DIFFERENT = 1
 
@@ -103,7 +84,7 @@ def replay(recording: Recording) -> Replay:
     Raises:
         MachineError: the recording cannot be replayed, or compares nothing.
     """
-    player = _Player(recording.origin)
+    player = Player(recording.origin)
     compared, time = 0, 0.0
     for event in recording.events():
         try:
@@ -128,90 +109,3 @@ def version_hints(origin: Origin) -> list[str]:
         for name, recorded in origin.versions.items()
         if present.get(name) != recorded
     ]
-
-
-class _Player:
-    """A simulation that repeats the events of a recording."""
-
-    def __init__(self, origin: Origin) -> None:
-        self._origin = origin
-        self._simulation = origin.simulation()
-        machine = self._simulation.machine
-        self._members = {one.name: one for one in machine.members} or {"": Member(machine)}
-        self._world = self._simulation.world
-        self._step = 0
-        same = self._simulation.snapshot().system == origin.system
-        self.hints = () if same else ("machine and world already come out differently from the same files",)
-
-    @property
-    def time(self) -> float:
-        """Time as in the time stamps [s]."""
-        return self._step * self._simulation.step_size
-
-    def play(self, event: Event) -> str | None:
-        """Steps to an event and applies it; returns the difference, or None."""
-        problem = self._go_to(event.step)
-        expected = event.problem if isinstance(event, Diverged) else ""
-        if problem != expected:
-            return f"{problem or 'no divergence'}; recorded: {expected or 'none'}"
-        simulation = self._simulation
-        match event:
-            case Commanded():
-                simulation.command.update(event.values)
-            case FaultsChanged():
-                simulation.faults.clear()
-                for component, faults in event.faults.items():
-                    for name, value in faults.items():
-                        simulation.faults[component][name] = value
-            case Stopped():
-                simulation.part(event.machine).emergency_stop = True
-            case Released():
-                simulation.part(event.machine).release_emergency_stop()
-            case Placed():
-                place = simulation.part(event.machine).place
-                place(event.position, event.quaternion, event.linear, event.angular)
-            case Joined():
-                self._members[event.machine] = event.member()
-                if not event.more:
-                    self._exchange()
-            case Left():
-                del self._members[event.machine]
-                self._exchange()
-            case WorldLoaded():
-                self._members.clear()
-                self._world = parse_world(event.world, event.file) if event.world else NOWHERE
-                self._simulation = self._make()
-            case WasReset():
-                simulation.reset()
-                self._step = event.continues_at
-            case Rewound():
-                self._step = 0
-            case StateReached() if (found := state_hash(simulation.state)) != event.hash:
-                return f"the state has the hash {found}; recorded: {event.hash}"
-        return None
-
-    def _make(self) -> Simulation:
-        """A simulation of the present machines."""
-        origin = self._origin
-        settings = (origin.step, origin.scheme, origin.integrator, origin.spawn, origin.sleeping)
-        return simulate(self._members, self._world, *settings)
-
-    def _exchange(self) -> None:
-        """Continues with the present machines."""
-        before, self._simulation = self._simulation, self._make()
-        transfer_state(before, self._simulation)
-
-    def _go_to(self, step: int) -> str:
-        """Makes steps; returns the problem if the simulation diverges."""
-        if step < self._step:
-            raise ParameterError("step", step, f"at least {self._step}")
-        if step == self._step:
-            return ""  # Zero steps would open the accounts of a simulation at its start.
-        before = self._simulation.step_count
-        try:
-            self._simulation.step(step - self._step)
-        except DivergenceError as error:
-            return str(error)
-        finally:
-            self._step += self._simulation.step_count - before
-        return ""
