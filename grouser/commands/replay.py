@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from grouser.arguments import Parser
 from grouser.json_output import SCREEN, add_json, write_json
@@ -31,10 +31,18 @@ def main(arguments: Sequence[str]) -> int:
     """
     parser = Parser(prog="grouser replay", description=__doc__)
     parser.add_argument("file", help="recording, from `grouser record` or the parameter `record` of the simulator")
+    parser.add_argument("--view", action="store_true", help="show it in the browser, forward and back, with ROS 2")
+    parser.add_argument("--port", metavar="NUMBER", help="of the page of --view")
     add_json(parser)
     options = parser.parse_args(arguments)
     recording = Recording(options.file)
     origin = recording.origin
+    if options.view:
+        if options.json is not None:
+            parser.error("--json gives the result of the comparison, without --view")
+        _view(recording, options.port)
+    if options.port is not None:
+        parser.error("--port is that of the page: give --view, too")
     with showing_compilation():
         result = replay(recording)
     hints = [] if result.difference is None else [*result.hints, *version_hints(origin)]
@@ -59,6 +67,18 @@ def main(arguments: Sequence[str]) -> int:
     for hint in hints:
         print(f"  {hint}")
     return EXIT_DIFFERENT
+
+
+def _view(recording: Recording, port: str | None) -> NoReturn:
+    """Shows a recording in the browser, then ends the process."""
+    from grouser.commands.run import make_parser, show  # a comparison needs no ROS
+
+    origin = recording.origin
+    parser = make_parser("grouser replay", __doc__)
+    options = parser.parse_args([] if port is None else ["--port", port])
+    options.replay, options.world, options.program = str(recording.file), origin.world_file, ""
+    options.step = origin.step
+    show(parser, options, ())
 
 
 @dataclass(frozen=True)
