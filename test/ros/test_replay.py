@@ -5,7 +5,7 @@ import socket
 import pytest
 from chromium import running_browser
 from diagnostic_msgs.msg import DiagnosticArray
-from patience import DEADLINE
+from patience import DEADLINE, wait_until
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
@@ -38,6 +38,11 @@ def recorded(peer, compiled, request, tmp_path):
 
 def replay_status(message):
     return next((one for one in message.status if one.name.endswith(": replay")), None)
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def seek(peer, seconds):
@@ -87,7 +92,7 @@ def test_play_forward_and_back_ends_with_a_pause(peer, recorded, start_simulator
             assert tuple(one.position) == live[stamp]
 
 
-def test_the_page_scrubs_and_plays_to_the_end(peer, recorded, launch, tmp_path):
+def test_the_page_scrubs_and_plays_back(peer, recorded, launch, tmp_path):
     file, live = recorded
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -97,10 +102,13 @@ def test_the_page_scrubs_and_plays_to_the_end(peer, recorded, launch, tmp_path):
         begun = joints.mark()
         launch("grouser.cli", "replay", str(file), "--view", "--port", str(port))
         joints.wait(since=begun)
+        wait_until(lambda: listens(port), "the page")
         page = browser.open(f"http://localhost:{port}")
         page.sees("document.querySelector('#replay output').textContent.endsWith('of 3.00 s')")
+        page.sees("document.querySelector('#replay .verdict').textContent.startsWith('The end. ')")
+        page.sees("document.querySelector('#replay .verdict').textContent.endsWith('the same to the last bit')")
         stamps = sorted(live)
-        for stamp in (stamps[len(stamps) // 2], stamps[0], stamps[-20]):
+        for stamp in (stamps[len(stamps) // 2], stamps[0], stamps[-20], stamps[-1]):
             begun = joints.mark()
             page.run(
                 f"(() => {{ const slider = document.querySelector('#replay input'); slider.value = {1e-9 * stamp};"
@@ -108,8 +116,6 @@ def test_the_page_scrubs_and_plays_to_the_end(peer, recorded, launch, tmp_path):
             )
             said = joints.wait(lambda one, stamp=stamp: nanoseconds_of(one.header.stamp) == stamp, "the moment", begun)
             assert tuple(said.position) == live[stamp]
-        page.sees("document.querySelector('#replay .verdict').textContent.startsWith('The end. ')")
-        page.sees("document.querySelector('#replay .verdict').textContent.endsWith('the same to the last bit')")
         other = browser.open(f"http://localhost:{port}")
         other.sees("document.querySelector('#replay .verdict').textContent.startsWith('The end. ')")
         page.close()
