@@ -232,6 +232,11 @@ def cross_product(a, b):
     return np.array(cross(*a, *b))
 
 
+def cross_products(a, b):
+    """a x b of each pair of rows, (n, 3)."""
+    return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
+
+
 def velocity_at(twist, place):
     """Velocity of a body's point at `place`, (3,), from its twist about the origin, (6,)."""
     return twist[:3] + cross_product(twist[3:], place)

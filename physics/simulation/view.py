@@ -11,7 +11,13 @@ from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.text.names import closest
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches, touches_any
+from grouser.physics.readings.contact_forces import (
+    any_contact,
+    contact_records,
+    contact_wrenches,
+    soil_wrenches,
+    touches_any,
+)
 from grouser.physics.readings.flexible_links import flexible_link_state
 from grouser.physics.readings.frames import body_frames, link_frames, link_poses
 from grouser.physics.readings.hydraulic_states import (
@@ -438,12 +444,15 @@ class MachineView:
 
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""
-        setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
+        setup, state, workspace = self._setup, self._engine.state, self._engine.workspace
+        figures = workspace.soil.figure
+        if len(figures) and not any_contact(state, workspace):
+            return [with_soil(None, figure) for figure in figures[list(numbers)]]
+        frames = self._link_frames()
         wheels = [setup.machine.wheels[w] for w in numbers]
-        wrenches = contact_wrenches(setup.system, self._engine.state, workspace, frames, self._own_links)
+        wrenches = contact_wrenches(setup.system, state, workspace, frames, self._own_links)
         kinematics, ground = self._engine.kinematics, setup.world.ground
         states = rigid_wheel_states(wheels, setup.names, kinematics, frames, wrenches, ground)
-        figures = workspace.soil.figure
         if not len(figures):
             return states
         return [with_soil(*pair) for pair in zip(states, figures[list(numbers)], strict=True)]
