@@ -68,7 +68,11 @@ def main(arguments: Sequence[str]) -> NoReturn:
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> NoReturn:
     """Runs a simulation as the options of `make_parser` say, and those that were added to it; see `main`."""
     own, ros = split_ros_arguments(arguments)
-    options = parser.parse_args(own)
+    show(parser, parser.parse_args(own), ros)
+
+
+def show(parser: argparse.ArgumentParser, options: argparse.Namespace, ros: Sequence[str]) -> NoReturn:
+    """Runs a simulation, or replays a recording, by options that were read; see `run`."""
     port = _page_port(parser, options.port) if options.view else 0
     stop = threading.Event()
     stop_on_signals(stop)
@@ -155,7 +159,7 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     `grouser record` adds options `record` and `bag`, and counts simulation time.
     """
     parser = Parser(prog=program, description=description)
-    parser.set_defaults(record="", bag=False, simulated_duration=False)
+    parser.set_defaults(record="", bag=False, replay="", simulated_duration=False)
     add = parser.add_argument
     add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")
     add("--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file")
@@ -246,6 +250,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
         "sleeping": options.sleeping,
         "real_time_factor": options.real_time_factor,
         "record": options.record,
+        "replay": options.replay,
         "bag": f"{Path(options.record).with_suffix('')}_bag" if options.bag else "",
     }
     return [Parameter(name, value=value) for name, value in values.items()]
@@ -261,13 +266,16 @@ def _program(options: argparse.Namespace) -> str:
 def _introduce(node: SimulatorNode, port: int) -> None:
     machine, parameters = node.machine, node.parameters
     print(f"grouser {__version__}: {machine.name} in the world {parameters.world}, step {parameters.step * 1e3:g} ms")
+    if parameters.replay:
+        print(f"  replay of: {parameters.replay}")
     if port:
         print(f"  page:      http://localhost:{port}")
     print(_listed("publishes:", [publisher.topic_name for publisher in node.publishers]))
     twist = "TwistStamped" if parameters.enable_stamped_cmd_vel else "Twist"
     heard = [subscription.topic_name for subscription in node.subscriptions]
     others = (topics.CLOCK, topics.TF)  # heard to notice another simulator
-    print(_listed("commands:", [name for name in heard if name not in others], {topics.CMD_VEL: twist}))
+    if not parameters.replay:
+        print(_listed("commands:", [name for name in heard if name not in others], {topics.CMD_VEL: twist}))
     print("             (services ~/pause ~/step ~/reset)")
     if parameters.record:
         print(f"  record it: {parameters.record}{f' and the bag {parameters.bag}' if parameters.bag else ''}")

@@ -13,6 +13,27 @@ _REFRESHES_KEPT = 6
 
 
 @dataclass(frozen=True)
+class ReplayReport:
+    """Figures of a recording that is replayed.
+
+    Attributes:
+        end: of the recording [s], since its start.
+        backward: whether it goes back.
+        compared: number of recorded states that were passed and were equal to the last bit.
+        difference: the first that was found, in words; "" for none.
+        problem: missing parts of the recording; "" for none.
+        memory: of the saved moments [bytes].
+    """
+
+    end: float
+    backward: bool
+    compared: int
+    difference: str
+    problem: str
+    memory: int
+
+
+@dataclass(frozen=True)
 class LoopReport:
     """The state of the physics thread at one moment.
 
@@ -78,6 +99,7 @@ class LoopReport:
     silent_sources: tuple[str, ...] = ()
     late_commands: Mapping[str, int] = field(default_factory=dict)
     program: str = "none"
+    replay: ReplayReport | None = None
 
 
 class LoopMeter:
