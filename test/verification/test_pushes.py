@@ -32,8 +32,8 @@ def test_a_free_body_gains_the_impulse_and_the_work_of_a_push():
     simulation.step(1000)
     assert momentum_of(simulation)[:3] == pytest.approx(force, rel=1e-12)
     balance = simulation.energy_balance()
-    assert balance.kinetic > 1.0
-    assert balance.actuator_work == {"push on box_0": pytest.approx(balance.kinetic, rel=1e-3)}
+    assert balance.kinetic > 0.5
+    assert balance.actuator_work == {"push on box_0": pytest.approx(balance.kinetic, rel=1e-6)}
     assert np.abs(simulation.link_pose("box_1")[0] - (5.0, 0.0, 0.0)).max() == 0.0
 
 
