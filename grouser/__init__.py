@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grouser.physics.description.data.pose import Pose
     from grouser.physics.description.data.world import World
     from grouser.physics.description.machine_file.fleet import combine
+    from grouser.physics.simulation.pushes import Push
     from grouser.physics.simulation.simulation import Simulation
     from grouser.physics.simulation.transfer import carry_over
     from grouser.studies.attitude.body import RigidBody
@@ -44,6 +45,7 @@ __all__ = [
     "Member",
     "ParameterError",
     "Pose",
+    "Push",
     "RigidBody",
     "Simulation",
     "VariableLimit",
@@ -71,6 +73,7 @@ _HOMES = {
     "Member": "grouser.physics.description.data.machine",
     "ParameterError": "grouser.physics.base.errors",
     "Pose": "grouser.physics.description.data.pose",
+    "Push": "grouser.physics.simulation.pushes",
     "RigidBody": "grouser.studies.attitude.body",
     "Simulation": "grouser.physics.simulation.simulation",
     "World": "grouser.physics.description.data.world",

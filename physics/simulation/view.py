@@ -60,6 +60,7 @@ from grouser.physics.simulation.faults import FaultMap
 from grouser.physics.simulation.membership import Selection
 from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, require_name, rows_view
 from grouser.physics.simulation.placing import base_coordinates, place_base
+from grouser.physics.simulation.pushes import PushMap
 from grouser.physics.simulation.sensor_views import SensorViews, make_sensor_views
 
 
@@ -81,6 +82,7 @@ class MachineView:
         integrator: of the motion.
         command: commands by name, held until changed.
         faults: of hydraulic components, by the component's and the fault's name, held until changed or cleared.
+        pushes: on links, by name, held until changed or ended.
         joint_position, joint_velocity: of every joint with one coordinate [rad or m, per second].
         joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
             [N m or N].
@@ -119,6 +121,7 @@ class MachineView:
         self.integrator = setup.integrator
         self.command = CommandMap(self.machine, engine.command, own.valve, own.drive)
         self.faults = FaultMap(self._own_faults(), engine.command, setup.scheme)
+        self.pushes = PushMap(engine, selection.names.link, own.link, setup.integrator)
         self._emergency_stop = engine.command.emergency_stop[selection.members[0] : selection.members[-1] + 1]
         self._base = base_coordinates(setup.system.multibody, selection.base)
         whose = (setup.membership.body, setup.membership.wheel, setup.membership.track)
@@ -145,7 +148,7 @@ class MachineView:
     def __setattr__(self, name: str, value: object) -> None:
         """Refuses an assignment that nothing would read: to a mapping, to a reading, or to a misspelt name."""
         if vars(self).get("_closed") and not name.startswith("_") and name != "emergency_stop":
-            if name in ("command", "faults"):
+            if name in ("command", "faults", "pushes"):
                 raise ParameterError(name, value, f"changed by name: `.{name}[...] = ...`")
             if hasattr(type(self), name) or name in vars(self):
                 raise ParameterError(name, value, "an attribute that is only read")

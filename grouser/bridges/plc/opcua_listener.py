@@ -5,15 +5,19 @@ import asyncio
 from asyncua import Server, ua
 from asyncua.common.connection import TransportLimits
 from asyncua.common.utils import ServiceError
+from asyncua.server import uaprocessor
 from asyncua.server.binary_server_asyncio import BinaryServer, OPCUAProtocol
 from asyncua.server.internal_server import InternalServer
 from asyncua.server.internal_session import InternalSession
+
+from grouser.bridges.plc.opcua_reads import pack_answer, read_request
 
 CONNECTIONS_MAX = 32
 FRAME_MAX = 65536  # bytes
 MESSAGE_MAX = 2**20  # bytes, of all frames of a message
 UNREAD_MAX = 2**21  # bytes of answers that a client has not taken
 ACTIVATION_LIMIT = 5.0  # [s] from the connection to a session
+uaprocessor.struct_from_binary, uaprocessor.struct_to_binary = read_request, pack_answer
 _KINDS = (b"HEL", b"OPN", b"MSG", b"CLO")
 
 
