@@ -125,7 +125,7 @@ def _numbers(simulation):
 
 def _obeying(simulation):
     """Names of the members that have commands or faults."""
-    members = simulation.membership
+    members = simulation.arrays.membership
     numbers = {int(number) for of in (members.valve, members.drive, members.fault) for number in of}
     return {name for name, number in _numbers(simulation).items() if number in numbers}
 
@@ -140,7 +140,7 @@ def _member(simulation, name):
 
 def _carry_command(source, target, kept):
     there, here = _numbers(source), _numbers(target)
-    stopped, stop = (simulation.context.command.emergency_stop for simulation in (source, target))
+    stopped, stop = (simulation.arrays.context.command.emergency_stop for simulation in (source, target))
     for name in kept:
         stop[here[name]] |= stopped[there[name]]
     for name in sorted(kept & _obeying(target)):  # the view of a member takes time
@@ -204,7 +204,8 @@ def _carry_contacts(source, present, target, kept, state):
 
 def _owners(simulation) -> dict[str, list[_Label]]:
     """Labels of all rows of each kind (`base.labels`)."""
-    system, machine, names, model = simulation.system, simulation.machine, simulation.names, simulation.model
+    machine, arrays = simulation.machine, simulation.arrays
+    system, names, model = arrays.system, arrays.names, arrays.model
     movers = np.flatnonzero(~model.body_mimics).tolist()
     positions = [names.body_joint[body] for body in movers for _ in range(position_count(model, body))]
     laws = _labels("joint", (names.rate_joint[rate] for rate in system.joints.laws.rate_index))
@@ -217,7 +218,7 @@ def _owners(simulation) -> dict[str, list[_Label]]:
         ROW: [*laws, *actuators],
         SPRING: _labels("joint", (names.rate_joint[rate] for rate in system.springs.rate_index)),
         DRIVE: _labels("drive", (drive.joint for drive in machine.drives)),
-        LINE: _labels("line", simulation.lines),
+        LINE: _labels("line", simulation.arrays.lines),
         ACTUATOR: actuators,
         VALVE: _labels("valve", (valve.name for valve in machine.valves)),
         PUMP: _labels("pump", (pump.name for pump in machine.pumps if pump.displacement is not None)),
@@ -236,8 +237,8 @@ def _labels(what: str, names: Iterable[str]) -> list[_Label]:
 
 def _shape_labels(simulation) -> list[_Label]:
     """Labels of the collision shapes, the ground last."""
-    links = [*simulation.system.contact.shapes.link.tolist(), -1]
-    named = zip(links, simulation.shape_names, strict=True)
+    links = [*simulation.arrays.system.contact.shapes.link.tolist(), -1]
+    named = zip(links, simulation.arrays.shape_names, strict=True)
     return [_Label("link" if link >= 0 else _WORLD, name) for link, name in named]
 
 

@@ -31,7 +31,7 @@ def test_kernels_have_one_specialisation_for_all_machines():
         Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((50.0, 0.0, 0.0)))}), SPACE)
         for machine in machines
     ]
-    assert len({typeof(simulation.context) for simulation in (*alone, *pairs)}) == 1
+    assert len({typeof(simulation.arrays.context) for simulation in (*alone, *pairs)}) == 1
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -131,8 +131,8 @@ def test_bounds_contain_all_shapes():
 
 
 def touching_links(simulation):
-    shapes, pairs = simulation.system.contact.shapes, simulation.system.contact.pairs
-    names = simulation.names.links
+    shapes, pairs = simulation.arrays.system.contact.shapes, simulation.arrays.system.contact.pairs
+    names = simulation.arrays.names.links
     return {
         frozenset((names[shapes.link[one]], names[shapes.link[other]]))
         for one, other in zip(pairs.first, pairs.second, strict=True)
@@ -168,7 +168,7 @@ def test_fixed_base_excludes_contact_with_its_own_links_only():
     machine = shipped_machine("demolition_robot", base="fixed")
     simulation = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     shaped_links = {link.name for link in simulation.machine.links if link.collisions}
-    names = simulation.names
+    names = simulation.arrays.names
     moving = {name for name, body in zip(names.links, names.link_body, strict=True) if body >= 0} & shaped_links
     assert "a/base_link" in shaped_links - moving
     between = {frozenset(("a/base_link", name)) for name in moving if name.startswith("b/")}
