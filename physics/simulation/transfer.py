@@ -176,7 +176,7 @@ def _carried_state(source, target, kept):
 
 def _wide_awake(source) -> State:
     """A copy of the state in which no body sleeps."""
-    state, body = copied(source.state), source.system.contact.shapes.body
+    state, body = copied(source.state), source.arrays.system.contact.shapes.body
     asleep_with = state.sleeping.asleep_with
     for leader in sorted({*asleep_with.tolist()} - {-1}):
         asleep_with[asleep_with == leader] = -1
@@ -187,13 +187,13 @@ def _wide_awake(source) -> State:
 def _carry_contacts(source, present, target, kept, state):
     """Copies the memory of contacts: each belongs to a pair of shapes, and has a number among the slots of these."""
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
-    moved = np.full(len(source.shape_names), -1)
+    moved = np.full(len(source.arrays.shape_names), -1)
     moved[there] = here
     before, memory = present.contact.memory, state.contact.memory
-    owners, numbers = slot_owners(source.system.contact, before.slot[: before.count[0]])
-    ground = len(target.shape_names) - 1
+    owners, numbers = slot_owners(source.arrays.system.contact, before.slot[: before.count[0]])
+    ground = len(target.arrays.shape_names) - 1
     owners = np.where(moved[owners] == ground, -1, np.where(moved[owners] < 0, _GONE, moved[owners]))
-    slots = owned_slots(target.system.contact, owners, numbers)
+    slots = owned_slots(target.arrays.system.contact, owners, numbers)
     stays = np.flatnonzero(slots >= 0)
     stays = stays[np.argsort(slots[stays])]
     memory.count[0] = len(stays)
@@ -268,12 +268,15 @@ def _numbered(numbers: list[int], stays: list[bool], most: int) -> np.ndarray:
 def _refuse_overlaps(target, kept):
     """Refuses new machines that overlap others or obstacles."""
     stands = np.array([name in kept for name in _machines(target)] + [True])
-    pairs, member = target.system.contact.pairs, target.membership.shape
+    pairs, member = target.arrays.system.contact.pairs, target.arrays.membership.shape
+    names = target.arrays.shape_names
     one, other = member[pairs.first], member[pairs.second]
     chosen = (one != other) & ~(stands[one] & stands[other])
-    for shape, touched, depth in find_overlaps(target.system.contact, target.model, target.state.q, chosen):
+    for shape, touched, depth in find_overlaps(
+        target.arrays.system.contact, target.arrays.model, target.state.q, chosen
+    ):
         raise OverlapError(
-            f"'{target.shape_names[shape]}' and '{target.shape_names[touched]}' overlap by {1000.0 * depth:.1f} mm",
+            f"'{names[shape]}' and '{names[touched]}' overlap by {1000.0 * depth:.1f} mm",
             file=target.machine.file,
             remedy="put the machine somewhere else",
         )

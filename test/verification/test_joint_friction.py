@@ -526,7 +526,7 @@ def test_friction_of_joints_that_move_together_adds_up(parts):
         'static="0" viscous="0.1"',
         'law="lugre" static="1" kinetic="0.5" stribeck_speed="0.1" bristle_stiffness="1e4" bristle_damping="3"',
     )
-    laws = alone.system.joints.laws
+    laws = alone.arrays.system.joints.laws
     assert (laws.static[0], laws.bristle_stiffness[0], laws.bristle_damping[0]) == (2.0, 4e4, 12.0)
 
 
