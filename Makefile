@@ -34,7 +34,7 @@ test coverage kernels lint: export PYTHONDONTWRITEBYTECODE :=
 
 run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW=0|1 LOOPBACK=0|1
 	@$(SETUP) --purpose run
-	@$(IN) python -m grouser.cli run $(if $(MACHINE),--machine '$(MACHINE)') $(if $(WORLD),--world '$(WORLD)') \
+	@$(IN) python -m grouser.cli run --allow-late $(if $(MACHINE),--machine '$(MACHINE)') $(if $(WORLD),--world '$(WORLD)') \
 		$(if $(DURATION),--duration '$(DURATION)') $(if $(filter 0,$(VIEW)),--no-view,--view) \
 		$(if $(PORT),--port '$(PORT)')
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from grouser.physics.description.data.soil import Soil, SoilGround
     from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
     from grouser.physics.description.machine_file.fleet import combine
+    from grouser.physics.simulation.pushes import Push
     from grouser.physics.simulation.simulation import Simulation
     from grouser.physics.simulation.transfer import carry_over
     from grouser.studies.attitude.body import RigidBody
@@ -56,6 +57,7 @@ __all__ = [
     "Obstacle",
     "ParameterError",
     "Pose",
+    "Push",
     "RigidBody",
     "Simulation",
     "Soil",
@@ -92,6 +94,7 @@ _HOMES = {
     "Obstacle": "grouser.physics.description.data.world",
     "ParameterError": "grouser.physics.base.errors",
     "Pose": "grouser.physics.description.data.pose",
+    "Push": "grouser.physics.simulation.pushes",
     "RigidBody": "grouser.studies.attitude.body",
     "Simulation": "grouser.physics.simulation.simulation",
     "Soil": "grouser.physics.description.data.soil",

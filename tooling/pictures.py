@@ -5,6 +5,7 @@ to be installed.
 """
 
 import base64
+import io
 import json
 import os
 import shutil
@@ -19,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
 from websockets.sync.client import connect
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images"
@@ -38,13 +41,13 @@ SCENE_ONLY = "body * { visibility: hidden } canvas { visibility: visible !import
 TIME = r"""Math.max(...[...document.querySelectorAll("input")]
     .map(field => parseFloat((/^([\d.]+) s$/.exec(field.value) || [0, -1])[1])))"""
 
-# The page fades in: ends after some pictures and some seconds.
+# Ends after some pictures more: the page fades in.
 SETTLED = """new Promise(done => {
-    const start = performance.now();
     let count = 0;
-    const tick = () => (count++ > 20 && performance.now() - start > 4000 ? done(0) : requestAnimationFrame(tick));
+    const tick = () => (count++ > 20 ? done(0) : requestAnimationFrame(tick));
     tick();
 })"""
+CONTRAST = 12.0  # least standard deviation of the middle of a picture that shows something [of 255]
 
 
 @dataclass(frozen=True)
@@ -127,10 +130,10 @@ class Browser:
         answer = self.call("Runtime.evaluate", self._session, expression=script, returnByValue=True, awaitPromise=True)
         return answer["result"].get("value")
 
-    def picture(self, file: Path) -> None:
-        """Writes what the page shows to a JPEG file."""
+    def picture(self) -> bytes:
+        """What the page shows, as JPEG."""
         answer = self.call("Page.captureScreenshot", self._session, format="jpeg", quality=QUALITY)
-        file.write_bytes(base64.b64decode(answer["data"]))
+        return base64.b64decode(answer["data"])
 
     def close(self) -> None:
         """Ends the program."""
@@ -166,16 +169,31 @@ def take(shot: Shot, file: Path) -> None:
         while not listening(port) and time.monotonic() < end:
             time.sleep(0.2)
         browser = Browser(profile)
-        browser.open(f"http://127.0.0.1:{port}")
+        browser.open(f"http://127.0.0.1:{port}/view/")  # the scene without the controls around it
         while time.monotonic() < end:
             now = browser.run(TIME)
             if isinstance(now, int | float) and now >= shot.time:
                 break
             time.sleep(0.5)
-        browser.run(SETTLED)
         browser.run(f"document.head.appendChild(document.createElement('style')).textContent = '{SCENE_ONLY}'")
-        browser.picture(file)
+        picture = b""
+        while not painted(picture):
+            if time.monotonic() > end:
+                raise SystemExit(f"{shot.machine}: the browser shows nothing")
+            browser.run(SETTLED)
+            picture = browser.picture()
+        file.write_bytes(picture)
         browser.close()
+
+
+def painted(picture: bytes) -> bool:
+    """Whether a picture shows more than a background, in its middle."""
+    if not picture:
+        return False
+    grey = np.asarray(Image.open(io.BytesIO(picture)).convert("L"), dtype=float)
+    rows, columns = grey.shape
+    middle = grey[rows // 4 : -rows // 4, columns // 4 : -columns // 4]
+    return bool(middle.std() > CONTRAST)
 
 
 def listening(port: int) -> bool:

@@ -1,13 +1,14 @@
 """One incoming message of a bridge: its verdict, its link and its commands."""
 
 import math
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from grouser.bridges.counters import MODULI, RollingCounter, Verdict
 from grouser.bridges.figures import InputFigures
 from grouser.bridges.link import Link, LinkState
-from grouser.bridges.mapping.data import BridgeMapping, MessageMapping, SignalMapping
+from grouser.bridges.mapping.data import BridgeMapping, MessageMapping
 from grouser.bridges.messages import Received
 
 Measure = Callable[[Collection[str]], Mapping[str, float]]  # `Plant.measure`
@@ -18,6 +19,7 @@ MISSING = "missing"
 NOT_A_NUMBER = "not a number"
 OUT_OF_RANGE = "out of range"
 NO_COUNTER = "no counter"
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,18 @@ class Input:
         if message.counter is not None:
             self._counter = RollingCounter(MODULI[message.counter.profile], message.counter.max_jump)
         self._used = set(message.places)
+        # As tuples, because every message needs all of them.
+        self._fields = [
+            (one.field, one.scale, one.offset, max(one.low, -_LARGEST), min(one.high, _LARGEST), one.enable)
+            for one in message.signals
+        ]
+        self._rests = [(one.safe, one.neutral) for one in message.signals]
+        self._aims = [(one.signal, one.factor, one.rate * one.factor) for one in message.signals]
         self._safe = {
             signal.signal: signal.safe * signal.factor for signal in message.signals if signal.safe is not None
         }
-        self._targets: dict[str, tuple[float, float]] = {}  # signal -> target and rate [SI]
+        self._targets: dict[str, float] = {}  # signal -> target [SI]
+        self._rates: dict[str, float] = {}  # signal whose way to its target is limited -> rate [SI]
         self._commands: dict[str, float] = {}  # signal -> what was commanded last [SI]
         self._held: dict[str, float] = {}  # signal that holds -> what was commanded before the last fall [SI]
         self._moved = -math.inf  # when they moved last
@@ -93,24 +103,24 @@ class Input:
 
     def commands(self, now: float) -> dict[str, float]:
         """Returns the commands [SI] of a live link, moved towards the last valid message as fast as their rates let."""
-        span = max(0.0, now - self._moved) if math.isfinite(self._moved) else 0.0
-        for name, (target, rate) in self._targets.items():
-            last = self._commands[name]
-            if target != last and abs(target - last) > rate * span:  # of infinite rates never, not even of a span of 0
-                target = last + math.copysign(rate * span, target - last)
-            self._commands[name] = target
-        self._moved = now
-        return dict(self._commands)
+        commands = self._commands | self._targets  # of what is not enabled and holds the last one stays
+        if self._rates:
+            span = max(0.0, now - self._moved) if math.isfinite(self._moved) else 0.0
+            for name, rate in self._rates.items():
+                target, last = commands[name], self._commands[name]
+                if abs(target - last) > rate * span:
+                    commands[name] = last + math.copysign(rate * span, target - last)
+        self._commands, self._moved = commands, now
+        return dict(commands)
 
     def is_moving(self) -> bool:
         """Whether a command has not reached its target yet."""
-        return any(self._commands[name] != target for name, (target, _) in self._targets.items())
+        return any(self._commands[name] != self._targets[name] for name in self._rates)
 
     def forget(self) -> None:
         """Forgets targets and commands: the next ones start from the safe state, or where a position was held."""
         self._held.update((name, value) for name, value in self._commands.items() if name not in self._safe)
-        self._targets.clear()
-        self._commands.clear()
+        self._targets, self._rates, self._commands = {}, {}, {}
         self._moved = -math.inf
 
     def judge(self, received: Received) -> Judgement:
@@ -130,39 +140,39 @@ class Input:
             return Judgement(is_error=True)
         if not self._used.isdisjoint(received.absent):
             return Judgement(refusal=NOT_AVAILABLE)
-        values, enabled = [], []
-        for signal in self.message.signals:
-            raw = received.values.get(signal.field)
-            if raw is None or (signal.enable is not None and signal.enable.field not in received.values):
+        values, enabled, raws = [], [], received.values
+        for field, scale, offset, low, high, enable in self._fields:
+            raw = raws.get(field)
+            if raw is None or (enable is not None and enable.field not in raws):
                 return Judgement(refusal=MISSING)
-            value = raw * signal.scale + signal.offset
-            if not math.isfinite(value):
-                return Judgement(refusal=NOT_A_NUMBER)
-            if not signal.low <= value <= signal.high:
-                return Judgement(refusal=OUT_OF_RANGE)
+            value = raw * scale + offset
+            if not low <= value <= high:
+                return Judgement(refusal=OUT_OF_RANGE if math.isfinite(value) else NOT_A_NUMBER)
             values.append(value)
-            enabled.append(signal.enable is None or received.values[signal.enable.field] == signal.enable.value)
+            enabled.append(enable is None or raws[enable.field] == enable.value)
         return Judgement(is_restart=restarts, values=tuple(values), enabled=tuple(enabled))
 
     def _is_neutral(self, judgement: Judgement) -> bool:
-        return all(map(_is_neutral, self.message.signals, judgement.values))
+        for (safe, neutral), value in zip(self._rests, judgement.values, strict=True):
+            if safe is not None and abs(value - safe) > neutral:
+                return False
+        return True
 
     def _aim(self, judgement: Judgement) -> None:
         """Sets the targets: of signals that are enabled what they say, of others the safe value."""
-        targets: dict[str, tuple[float, float]] = {}
-        for signal, value, enabled in zip(self.message.signals, judgement.values, judgement.enabled, strict=True):
+        targets, rates = dict(self._safe), {}
+        for (name, factor, rate), value, enabled in zip(self._aims, judgement.values, judgement.enabled, strict=True):
             if enabled:
-                targets[signal.signal] = (value * signal.factor, signal.rate * signal.factor)
-        for name, value in self._safe.items():
-            if name not in targets:
-                targets[name] = (value, math.inf)
-        for name in [name for name in targets if name not in self._commands]:
-            start = self._start(name, *targets[name])
+                targets[name] = value * factor
+                rates[name] = rate
+        for name in targets.keys() - self._commands.keys():
+            start = self._start(name, targets[name], rates.get(name, math.inf))
             if math.isnan(start):  # a position of which nobody knows where it is cannot be moved at a rate
                 del targets[name]
             else:
                 self._commands[name] = start
         self._targets = targets
+        self._rates = {name: rate for name, rate in rates.items() if rate < math.inf and name in targets}
 
     def _start(self, name: str, target: float, rate: float) -> float:
         """From where a signal is moved to its first target [SI]; NaN: it is not known."""
@@ -171,7 +181,3 @@ class Input:
         if not math.isfinite(rate):
             return target
         return self._held[name] if name in self._held else self._measure({name}).get(name, math.nan)
-
-
-def _is_neutral(signal: SignalMapping, value: float) -> bool:
-    return signal.safe is None or abs(value - signal.safe) <= signal.neutral

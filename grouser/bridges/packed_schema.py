@@ -8,6 +8,12 @@ from grouser.physics.description.text.names import shortened
 from grouser.physics.description.text.yaml_reader import Reader
 
 
+def keys_of(node: yaml.Node) -> set[str]:
+    """Keys of a mapping node that are words; empty for another node."""
+    pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+    return {key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)}
+
+
 def whole_number(reader: Reader, node: yaml.Node, name: str, low: int, high: int) -> int:
     """Reads a whole number, decimal or hexadecimal (0x...).
 

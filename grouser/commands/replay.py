@@ -3,35 +3,16 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from grouser.arguments import Parser
 from grouser.json_output import SCREEN, add_json, write_json
-from grouser.physics.base.errors import DivergenceError, MachineError, ParameterError
-from grouser.physics.description import parse_world
-from grouser.physics.description.data.machine import Member
-from grouser.physics.description.data.world import NOWHERE
-from grouser.physics.simulation.simulation import Simulation
-from grouser.physics.simulation.transfer import simulate, transfer_state
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.progress import showing_compilation
-from grouser.recording.events import (
-    Commanded,
-    Diverged,
-    Event,
-    FaultsChanged,
-    Joined,
-    Left,
-    Placed,
-    Released,
-    Rewound,
-    StateReached,
-    Stopped,
-    WasReset,
-    WorldLoaded,
-)
+from grouser.recording.events import StateReached
 from grouser.recording.mcap_file import Recording
 from grouser.recording.origin import Origin, present_versions
-from grouser.recording.state_hash import state_hash
+from grouser.recording.player import Player
 
 EXIT_DIFFERENT = 1
 
@@ -50,10 +31,18 @@ def main(arguments: Sequence[str]) -> int:
     """
     parser = Parser(prog="grouser replay", description=__doc__)
     parser.add_argument("file", help="recording, from `grouser record` or the parameter `record` of the simulator")
+    parser.add_argument("--view", action="store_true", help="show it in the browser, forward and back, with ROS 2")
+    parser.add_argument("--port", metavar="NUMBER", help="of the page of --view")
     add_json(parser)
     options = parser.parse_args(arguments)
     recording = Recording(options.file)
     origin = recording.origin
+    if options.view:
+        if options.json is not None:
+            parser.error("--json gives the result of the comparison, without --view")
+        _view(recording, options.port)
+    if options.port is not None:
+        parser.error("--port is that of the page: give --view, too")
     with showing_compilation():
         result = replay(recording)
     hints = [] if result.difference is None else [*result.hints, *version_hints(origin)]
@@ -80,6 +69,18 @@ def main(arguments: Sequence[str]) -> int:
     return EXIT_DIFFERENT
 
 
+def _view(recording: Recording, port: str | None) -> NoReturn:
+    """Shows a recording in the browser, then ends the process."""
+    from grouser.commands.run import make_parser, show  # a comparison needs no ROS
+
+    origin = recording.origin
+    parser = make_parser("grouser replay", __doc__)
+    options = parser.parse_args([] if port is None else ["--port", port])
+    options.replay, options.world, options.program = str(recording.file), origin.world_file, ""
+    options.step = origin.step
+    show(parser, options, ())
+
+
 @dataclass(frozen=True)
 class Replay:
     """Result of a replay.
@@ -103,7 +104,7 @@ def replay(recording: Recording) -> Replay:
     Raises:
         MachineError: the recording cannot be replayed, or compares nothing.
     """
-    player = _Player(recording.origin)
+    player = Player(recording.origin)
     compared, time = 0, 0.0
     for event in recording.events():
         try:
@@ -128,90 +129,3 @@ def version_hints(origin: Origin) -> list[str]:
         for name, recorded in origin.versions.items()
         if present.get(name) != recorded
     ]
-
-
-class _Player:
-    """A simulation that repeats the events of a recording."""
-
-    def __init__(self, origin: Origin) -> None:
-        self._origin = origin
-        self._simulation = origin.simulation()
-        machine = self._simulation.machine
-        self._members = {one.name: one for one in machine.members} or {"": Member(machine)}
-        self._world = self._simulation.world
-        self._step = 0
-        same = self._simulation.snapshot().system == origin.system
-        self.hints = () if same else ("machine and world already come out differently from the same files",)
-
-    @property
-    def time(self) -> float:
-        """Time as in the time stamps [s]."""
-        return self._step * self._simulation.step_size
-
-    def play(self, event: Event) -> str | None:
-        """Steps to an event and applies it; returns the difference, or None."""
-        problem = self._go_to(event.step)
-        expected = event.problem if isinstance(event, Diverged) else ""
-        if problem != expected:
-            return f"{problem or 'no divergence'}; recorded: {expected or 'none'}"
-        simulation = self._simulation
-        match event:
-            case Commanded():
-                simulation.command.update(event.values)
-            case FaultsChanged():
-                simulation.faults.clear()
-                for component, faults in event.faults.items():
-                    for name, value in faults.items():
-                        simulation.faults[component][name] = value
-            case Stopped():
-                simulation.part(event.machine).emergency_stop = True
-            case Released():
-                simulation.part(event.machine).release_emergency_stop()
-            case Placed():
-                place = simulation.part(event.machine).place
-                place(event.position, event.quaternion, event.linear, event.angular)
-            case Joined():
-                self._members[event.machine] = event.member()
-                if not event.more:
-                    self._exchange()
-            case Left():
-                del self._members[event.machine]
-                self._exchange()
-            case WorldLoaded():
-                self._members.clear()
-                self._world = parse_world(event.world, event.file) if event.world else NOWHERE
-                self._simulation = self._make()
-            case WasReset():
-                simulation.reset()
-                self._step = event.continues_at
-            case Rewound():
-                self._step = 0
-            case StateReached() if (found := state_hash(simulation.state)) != event.hash:
-                return f"the state has the hash {found}; recorded: {event.hash}"
-        return None
-
-    def _make(self) -> Simulation:
-        """A simulation of the present machines."""
-        origin = self._origin
-        settings = (origin.step, origin.scheme, origin.integrator, origin.spawn, origin.sleeping)
-        return simulate(self._members, self._world, *settings)
-
-    def _exchange(self) -> None:
-        """Continues with the present machines."""
-        before, self._simulation = self._simulation, self._make()
-        transfer_state(before, self._simulation)
-
-    def _go_to(self, step: int) -> str:
-        """Makes steps; returns the problem if the simulation diverges."""
-        if step < self._step:
-            raise ParameterError("step", step, f"at least {self._step}")
-        if step == self._step:
-            return ""  # Zero steps would open the accounts of a simulation at its start.
-        before = self._simulation.step_count
-        try:
-            self._simulation.step(step - self._step)
-        except DivergenceError as error:
-            return str(error)
-        finally:
-            self._step += self._simulation.step_count - before
-        return ""

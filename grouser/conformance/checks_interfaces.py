@@ -8,14 +8,11 @@ from grouser.conformance import standard
 from grouser.conformance.checks_spawning import check_spawning
 from grouser.conformance.client import interface
 from grouser.conformance.report import Section
+from grouser.conformance.stepping import Step, check_steps, hear_time
 from grouser.conformance.subject import Subject
 
 _NOBODY = "no_such_entity"
 _STEPS = 7
-_LOOKS = 3  # attempts to hear a single step
-# [s] of wall time for a sample to arrive after its step: a lost one is sent again after three.
-_ARRIVAL = 4.0
-_ROUNDED = 2  # [ns] tolerance: both stamps are rounded
 
 
 def check_interfaces(subject: Subject, section: Section) -> None:
@@ -108,7 +105,7 @@ def _check_states(subject: Subject, section: Section, features: set[str]) -> Non
     same = answer is not None and answer.result.result == already
     section.check("pausing once more", f"result {already}", refusal or "result OK", same)
     if "StepSimulation" in control.interfaces:
-        _hear_time(subject)
+        hear_time(subject, lambda: control.request("StepSimulation", steps=1)[1])
         _check_steps(subject, section, "StepSimulation", lambda: control.request("StepSimulation", steps=_STEPS)[1])
     if "SimulateSteps" in control.interfaces:
         _check_steps(subject, section, "SimulateSteps", lambda: _act(subject, section))
@@ -126,37 +123,8 @@ def _check_states(subject: Subject, section: Section, features: set[str]) -> Non
     check_state("state after it", state.STATE_PLAYING)
 
 
-def _hear_time(subject: Subject) -> None:
-    """Steps once until that is heard: the newest time may be lost, as it is sent but once to a busy computer."""
-    for _ in range(_LOOKS):
-        subject.settle()
-        if _hears_step(subject):
-            return
-
-
-def _hears_step(subject: Subject) -> bool:
-    """Makes a step at which every stream is sampled; returns whether its time has come, if its length is known."""
-    before = subject.now
-    subject.control.request("StepSimulation", steps=1)
-    subject.client.until(lambda: subject.now > before, _ARRIVAL)
-    return subject.step is None or abs(subject.now - before - 1e9 * subject.step) <= _ROUNDED
-
-
-def _check_steps(subject: Subject, section: Section, service: str, step: Any) -> None:
-    subject.settle()
-    before = subject.now
-    refusal = step()
-    wanted = before + int(1e9 * (_STEPS - 0.5) * (subject.step or 0.0))
-    subject.client.until(lambda: subject.now > wanted, _ARRIVAL)
-    subject.settle()
-    went = subject.now - before
-    label = f"{service}: {_STEPS} steps"
-    if subject.step is None:
-        section.check(label, "result OK, time advances", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
-        return
-    seconds = _STEPS * subject.step
-    exact = abs(went - 1e9 * seconds) <= _ROUNDED
-    section.check(label, f"{seconds:g} s", refusal or f"{went * 1e-9:g} s", not refusal and exact)
+def _check_steps(subject: Subject, section: Section, service: str, step: Step) -> None:
+    check_steps(subject, section, f"{service}: {_STEPS} steps", _STEPS, step)
 
 
 def _act(subject: Subject, section: Section) -> str:

@@ -1,14 +1,12 @@
 """Pausing and stepping: time stops, and a request for N steps makes N steps."""
 
+from functools import partial
+
 from grouser.conformance.report import Section
+from grouser.conformance.stepping import LOOKS, check_steps, hear_time, time_goes_on
 from grouser.conformance.subject import Stream, Subject
 
-_WATCHED = 0.4  # [s] of wall time for which a paused simulator is observed
-# [s] of wall time for a sample to arrive after its step: a lost one is sent again after three.
-_ARRIVAL = 4.0
-_LOOKS = 3  # attempts to read the stamps of all streams: a best-effort sample may be lost once
 _COUNTS = (1, 7)
-_ROUNDED = 2  # [ns] tolerance: both stamps are rounded
 
 
 def check_time(subject: Subject, section: Section) -> None:
@@ -21,15 +19,13 @@ def check_time(subject: Subject, section: Section) -> None:
     section.check("step while running", "refused", refusal or "accepted", bool(refusal) and refusal != "no answer")
     refusal = control.pause(True)
     section.check("pause", "success", refusal or "success", not refusal)
-    went = _went(subject)
-    if went > 0.0:  # messages from before the pause may be late on a busy computer, but not twice
-        went = _went(subject)
+    went = time_goes_on(subject)
     section.check("time while paused", "stands", "stands" if went == 0.0 else f"went on by {went:.3g} s", went == 0.0)
     if went == 0.0:
-        control.step(1)  # To a step at which every stream is sampled.
-        subject.settle()
+        hear_time(subject, lambda: control.step(1))
         for count in _COUNTS:
-            _check_steps(subject, section, count)
+            label = f"{count} step{'s' if count > 1 else ''}"
+            check_steps(subject, section, label, count, partial(control.step, count))
         _check_agreement(subject, section)
     else:
         section.skip("steps", "exactly", "it cannot be paused")
@@ -39,36 +35,13 @@ def check_time(subject: Subject, section: Section) -> None:
     section.check("resume", "time runs", refusal or ("time runs" if runs else "time stands"), not refusal and runs)
 
 
-def _went(subject: Subject) -> float:
-    """How far simulation time goes on while a paused simulator is watched [s]."""
-    subject.settle()
-    before = subject.now
-    subject.client.spin(_WATCHED)
-    return (subject.now - before) * 1e-9
-
-
-def _check_steps(subject: Subject, section: Section, count: int) -> None:
-    label, before = f"{count} step{'s' if count > 1 else ''}", subject.now
-    refusal = subject.control.step(count)
-    wanted = before + int(1e9 * (count - 0.5) * (subject.step or 0.0))
-    subject.client.until(lambda: subject.now > wanted, _ARRIVAL)
-    subject.settle()
-    went = subject.now - before
-    if subject.step is None:
-        section.check(label, "success, time advances", refusal or f"{went * 1e-9:g} s", not refusal and went > 0)
-        return
-    seconds = count * subject.step
-    exact = abs(went - seconds * 1e9) <= _ROUNDED
-    section.check(label, f"{seconds:g} s", refusal or f"{went * 1e-9:g} s", not refusal and exact)
-
-
 def _check_agreement(subject: Subject, section: Section) -> None:
     """Checks that all streams have one time base: while paused, each is within an interval of the clock."""
     clock = subject.stream("/clock")
     if clock is None:
         section.skip("stamps while paused", "those of /clock", "no /clock received")
         return
-    for _ in range(_LOOKS):
+    for _ in range(LOOKS):
         apart = _apart(subject, clock)
         if not apart:
             break

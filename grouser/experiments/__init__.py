@@ -16,6 +16,7 @@ NAMES: tuple[str, ...] = (
     "benchmark_pendulum",
     "double_flexible_pendulum",
     "five_link_arm",
+    "flexible_boom",
     "flexible_loop",
     "fmu_roundtrip",
     "heavy_top",

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 _FEW = 40  # Points up to this number are drawn as markers, more as a line.
+_GAP = 20.0  # times the smaller distance of the neighbours: no line joins samples that are so far apart.
 _COLOR = "black"
 
 
@@ -47,19 +49,31 @@ def draw_reference(
     for table in reference:
         if not {across, name} <= set(table.columns):
             continue
-        label = None if labelled or drawn else "reference"
         x, y = across_scale * table.columns[across], scale * table.columns[name]
-        band = table.tolerance.get(name)
-        if len(x) > _FEW:
-            panel.plot(x, y, "--", color=_COLOR, linewidth=0.9, label=label, zorder=3)
-            if band is not None:
-                panel.fill_between(x, y - scale * band, y + scale * band, color=_COLOR, alpha=0.15, linewidth=0.0)
-        else:
-            bars = None if band is None else abs(scale) * band
-            style = {"markersize": 8, "markeredgewidth": 1.2, "linewidth": 1.0, "capsize": 3, "zorder": 3}
-            panel.errorbar(x, y, bars, fmt="+", color=_COLOR, label=label, **style)
-        drawn = True
+        half = abs(scale) * table.tolerance[name] if name in table.tolerance else None
+        for part in _unbroken(next(iter(table.columns.values()))):
+            label = None if labelled or drawn else "reference"
+            band = None if half is None else half[part]
+            if part.stop - part.start > _FEW:
+                panel.plot(x[part], y[part], "--", color=_COLOR, linewidth=0.9, label=label, zorder=3)
+                if band is not None:
+                    edges = y[part] - band, y[part] + band
+                    panel.fill_between(x[part], *edges, color=_COLOR, alpha=0.15, linewidth=0.0)
+            else:
+                style = {"markersize": 8, "markeredgewidth": 1.2, "linewidth": 1.0, "capsize": 3, "zorder": 3}
+                panel.errorbar(x[part], y[part], band, fmt="+", color=_COLOR, label=label, **style)
+            drawn = True
     return drawn
+
+
+def _unbroken(places: np.ndarray) -> list[slice]:
+    """Parts of a sampled curve that lines may join: where samples are much farther apart than around it, one ends."""
+    ways = np.abs(np.diff(places))
+    if len(ways) < 3:
+        return [slice(0, len(places))]
+    around = np.minimum(np.append(ways[1:], np.inf), np.insert(ways[:-1], 0, np.inf))
+    ends = [0, *(np.flatnonzero(ways > _GAP * around) + 1).tolist(), len(places)]
+    return [slice(start, end) for start, end in pairwise(ends)]
 
 
 def zoom(panel: Any, start: float, end: float) -> None:

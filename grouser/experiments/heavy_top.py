@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.drawing import Reference, draw_reference
+from grouser.experiments.drawing import Reference, draw_reference, zoom
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import mean_period, thinning, vector
 from grouser.physics.base.errors import ParameterError
@@ -45,6 +45,8 @@ _UNITS = {
 }
 # Range of the axis's height below which the nutation is rounding only.
 _NO_NUTATION = 1e-9
+# From so many periods of the nutation on, so many of them are drawn enlarged.
+_DENSE, _ENLARGED = 100.0, 10.0
 REFERENCE = {"t": "time", "Ax": "axis[0]", "Ay": "axis[1]", "Az": "axis[2]"}
 
 
@@ -119,12 +121,14 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     draw_reference(above, reference, "Ax", "Ay")
     components.legend(fontsize="small", loc="upper right")
     components.set_ylabel("components of the axis")
+    period = result["nutation_period"]
+    if period is not None and time[-1] > _DENSE * period:
+        zoom(components, time[-1] - _ENLARGED * period, time[-1])
     error.plot(time, np.asarray(result["energy"]) - result["energy"][0], linewidth=0.8)
     error.set_ylabel("energy less that at the start [J]")
     for panel in (components, error):
         panel.set_xlabel("time [s]")
     for panel in (above, components, error):
         panel.grid(alpha=0.3)
-    period = result["nutation_period"]
     nutation = "" if period is None else f", nutation {period:.5g} s"
     figure.suptitle(f"heavy top, {parameters['method']}, step {parameters['step']:g} s{nutation}")

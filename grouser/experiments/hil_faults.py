@@ -73,4 +73,5 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
         counts = result[name]
         axes.barh(list(counts), list(counts.values()))
         axes.set_xlabel("messages")
-        axes.set_title(f"{name}: {parameters['protocol']}, {result['sent']} sent, {result['obeyed']} obeyed")
+        axes.set_title(name)
+    figure.suptitle(f"faults of {parameters['protocol']}: {result['sent']} messages sent, {result['obeyed']} obeyed")

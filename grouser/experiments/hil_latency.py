@@ -114,8 +114,12 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
         edges, counts = result[f"{name}_edges"], result[f"{name}_counts"]
         axes.stairs(counts[1:-1], edges, fill=True)
         axes.set_xscale("log")
-        axes.set_title(f"{name}: median {result[f'{name}_p50']:.2e} s, 99 % below {result[f'{name}_p99']:.2e} s")
+        axes.set_ylabel("number")
+        axes.set_title(
+            f"{name.replace('_', ' ')}: median {result[f'{name}_p50']:.2e} s, 99 % below {result[f'{name}_p99']:.2e} s"
+        )
     axes.set_xlabel("time [s]")
+    figure.suptitle("latencies between controller and machine")
 
 
 def _figures(name: str, distribution: Distribution) -> dict[str, Any]:

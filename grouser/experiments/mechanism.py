@@ -277,9 +277,9 @@ def draw(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     *panels, last = figure.subplots(len(names) + 1, 1, sharex=True)
     for panel, name, values in zip(panels, names, rows.T, strict=True):
         panel.plot(result["time"], values, label="simulation", linewidth=0.9)
-        if draw_reference(panel, reference, "t", name):
-            panel.legend(fontsize="small")
-        panel.set_ylabel(name, rotation=0.0, horizontalalignment="right")
+        if draw_reference(panel, reference, "t", name) and not figure.legends:
+            figure.legend(*panel.get_legend_handles_labels(), fontsize="small", loc="outside lower right", ncols=2)
+        panel.set_ylabel(name.replace("_", " "), rotation=0.0, horizontalalignment="right")
     last.plot(result["time"], np.asarray(result["energy"]) - result["energy"][0], linewidth=0.9)
     last.set_ylabel("change of\nenergy [J]")
     last.set_xlabel("time [s]")

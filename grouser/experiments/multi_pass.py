@@ -41,9 +41,11 @@ _UNITS = {
     "drawbar_pull": "N",
     "torque": "N m",
 }
-# Where along the bed means begin, by model, and after which way they end and the wheel is lifted, in radii. A wheel on
-# the stress integrals that is set down in a rut sinks too deep there, and comes up within some ten radii.
-_BEGIN, _MEAN, _LIFT = {"stress": 16.0, "deformable": 4.0}, 2.0, 3.5
+# Where along the bed means begin, and how far they reach, in radii: by then the setting-down is forgotten.
+_BEGIN, _MEAN = 4.0, 2.0
+# The end of a rut raises a wheel as soon as its rim is there, which so leaves a shallower rut: with each pass that
+# comes back by the length of the contact. Each pass ends earlier by so many radii and cells.
+_SHORTER_RADII, _SHORTER_CELLS = 1.0, 2.0
 # Height to which the wheel is lifted as a share of its radius, and the speeds at which that happens and at which the
 # carriage returns [m/s].
 _HEIGHT, _HOIST_SPEED, _RETURN_SPEED = 0.5, 0.1, 0.5
@@ -63,16 +65,19 @@ def run(**parameters: Any) -> Result:
         MachineError: parameters that make no wheel.
         ParameterError: a load that the soil does not carry.
     """
-    simulation = make_testbed(parameters, read_soil(parameters, heave=parameters["heave"]))
     radius, speed = parameters["wheel_radius"], travel_speed(parameters, parameters["slip"])
-    begin = _BEGIN[parameters["model"]] * radius
+    begin, shorter = _BEGIN * radius, _SHORTER_RADII * radius + _SHORTER_CELLS * parameters["cell_size"]
+    rail = 1.5 * (begin + _MEAN * radius + parameters["passes"] * shorter) + 100.0 * parameters["cell_size"]
+    soil = read_soil(parameters, heave=parameters["heave"])
+    simulation = make_testbed(parameters, soil, rail_length=repr(rail))
     results: dict[str, list[float]] = {name: [] for name in _UNITS}
     for number in range(1, parameters["passes"] + 1):
         simulation.command["drive"], simulation.command["rail"] = parameters["angular_velocity"], speed
         simulation.step(round(begin / speed / parameters["step"]))
         state = mean_state(simulation, _MEAN * radius / speed)
         check_carried(parameters, state["sinkage"])
-        simulation.step(round((_LIFT - _MEAN) * radius / speed / parameters["step"]))
+        beyond = (parameters["passes"] - number + 1) * shorter
+        simulation.step(round(beyond / speed / parameters["step"]))
         _return(simulation, parameters)
         before = results["sinkage"][-1] if number > 1 else 0.0
         own = {

@@ -200,14 +200,14 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
         ("torque", "torque [N m]", ()),
         ("angle_to_target", "angle from the target [rad]", ("angle",)),
     )
-    panels, compared = figure.subplots(len(curves), 1, sharex=True), False
+    panels = figure.subplots(len(curves), 1, sharex=True)
     for panel, (name, label, columns) in zip(panels, curves, strict=True):
-        panel.plot(result["time"], result[name])
+        values = np.asarray(result[name])
+        panel.plot(result["time"], values, label=list("xyz") if values.ndim == 2 else "simulation")
         for column in columns:
-            compared |= draw_reference(panel, reference, "t", column)
+            draw_reference(panel, reference, "t", column)
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
-    dashed = "; dashed: reference" if compared else ""
-    panels[0].set_title(f"control of a body on a pivot: {parameters['controller']}, {parameters['target']}{dashed}")
-    panels[1].legend(list("xyz"), fontsize="small")
+        panel.legend(fontsize="small", loc="upper right")
+    figure.suptitle(f"control of a body on a pivot: {parameters['controller']}, {parameters['target']}")
     panels[-1].set_xlabel("time [s]")

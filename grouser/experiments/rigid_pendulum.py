@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.drawing import Reference, draw_reference
+from grouser.experiments.drawing import Reference, draw_reference, zoom
 from grouser.experiments.protocol import Parameter, Result, count_steps, positive
 from grouser.experiments.turning import thinning, vector
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, ParameterError
@@ -62,6 +62,8 @@ _UNITS = {
 _FIGURES = tuple(name for name in _UNITS if "sweep_" + name in _UNITS)
 # Longest time over which methods are compared [s].
 _COMPARED = 100.0
+# From such a time on that a plot shows, so much of its start is drawn enlarged [s].
+_DENSE, _ENLARGED = 30.0, 5.0
 REFERENCE = {
     "t": "time",
     **{f"w{k + 1}": f"angular_velocity[{k}]" for k in range(3)},
@@ -169,6 +171,8 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
                     panel.set_xlim(0.0, min(time[-1], max(ends)))
         panel.set_ylabel(label)
         panel.legend(fontsize="small", loc="upper right")
+        if panel.get_xlim()[1] > _DENSE:
+            zoom(panel, 0.0, _ENLARGED)
     panels[2].plot(time, np.asarray(result["energy"]) - result["energy"][0], linewidth=0.8)
     panels[2].set_ylabel("energy error [J]")
     for panel in panels[:3]:

@@ -161,15 +161,19 @@ def _draw_curves(parameters: Mapping[str, Any], result: Result, figure: Any, ref
     moment, force, speed, shift = figure.subplots(2, 2, sharex=True).flat
     label = parameters["direction"] if parameters["law"] == "exponential" else "Coulomb"
     moment.plot(radius, result["lateral_moment"], "o-", label=label)
-    moment.plot(radius, coulomb["lateral_moment"], ":", marker=".", label="Coulomb")
+    beside = parameters["law"] != "coulomb"
+    if beside:
+        moment.plot(radius, coulomb["lateral_moment"], ":", marker=".", label="Coulomb")
+        force.plot(radius, coulomb["belt_force_outer"], ":", marker=".", label="Coulomb")
     moment.axhline(bound, color="grey", linestyle="-.", label="μ W L/4")
     force.plot(radius, result["belt_force_outer"], "o-", label=f"{label}, outer")
     force.plot(radius, result["belt_force_inner"], "x", label=f"{label}, inner")
-    force.plot(radius, coulomb["belt_force_outer"], ":", marker=".", label="Coulomb")
     for side, sign in (("outer", 1.0), ("inner", -1.0)):
         track = radius + sign * 0.5 * parameters["tread"]
         speed.plot(radius, np.asarray(result[f"belt_speed_{side}"]) - track, "o-", label=f"{label}, {side}")
-        speed.plot(radius, np.asarray(coulomb[f"belt_speed_{side}"]) - track, ":", marker=".", label=f"Coulomb, {side}")
+        if beside:
+            less = np.asarray(coulomb[f"belt_speed_{side}"]) - track
+            speed.plot(radius, less, ":", marker=".", label=f"Coulomb, {side}")
     shift.plot(radius, result["centre_shift"], "o-", label=label)
     for panel, theirs in ((moment, "lateral_moment_Nm"), (force, "belt_force_N"), (shift, "centre_shift_m")):
         draw_reference(panel, reference, "radius_m", theirs)

@@ -193,7 +193,9 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     for name, slips, moves in zip(parameters["soil"], result["slip"], result["moves"], strict=True):
         (line,) = panel.plot(slopes, slips, "o-", label=name)
         stuck = ~np.array(moves)
-        panel.plot(slopes[stuck], np.array(slips)[stuck], "x", color=line.get_color(), markersize=12)
+        if stuck.any():
+            color = line.get_color()
+            panel.plot(slopes[stuck], np.array(slips)[stuck], "x", color=color, markersize=12, label="does not move")
     draw_reference(panel, reference, "slope_deg", "slip")
     panel.set_xlabel("slope [deg]")
     panel.set_ylabel("slip ratio [-]")

@@ -179,7 +179,7 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     creep.plot(slopes, np.abs(result["creep_speed"]), "o", label="vehicle, tracks locked")
     creep.axhline(_CREEP, color="grey", linestyle=":", label="holds below")
     creep.set_yscale("symlog", linthresh=1e-8)
-    creep.set_ylim(bottom=0.0)
+    creep.set_ylim(0.0, 10.0 * max(np.abs(result["creep_speed"]).max(), _CREEP))
     creep.set_ylabel("creep speed [m/s]")
     creep.set_xlabel("slope [deg]")
     for panel in (climb, creep):

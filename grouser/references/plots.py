@@ -13,6 +13,7 @@ from grouser.references.comparison import Comparison, bands
 from grouser.references.data import Case, Column
 
 FILE_TYPES = ("png", "svg", "pdf")
+_ROW, _READABLE = 0.16, 60  # height of a difference [inch], and how many have that.
 _SHOWN = 3.0  # Differences beyond so many tolerances are drawn at the edge.
 
 
@@ -70,8 +71,9 @@ def draw(
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import ScalarFormatter
 
-    strip = min(0.9 + 0.16 * len(comparisons), 5.0) if comparisons else 0.0
+    strip = 0.9 + _ROW * min(len(comparisons), _READABLE) if comparisons else 0.0
     figure = Figure(figsize=(8.0, 9.0 + strip), layout="constrained")
     canvas = FigureCanvasAgg(figure)
     if comparisons:
@@ -81,6 +83,10 @@ def draw(
         _draw_differences(lower.subplots(), comparisons)
     else:
         experiment.plot(parameters, result, figure, reference)
+    for axis in (axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)):
+        formatter = axis.get_major_formatter()
+        if isinstance(formatter, ScalarFormatter):
+            formatter.set_useOffset(False)
     canvas.print_figure(target, format=file_type, dpi=130)
 
 
@@ -96,7 +102,7 @@ def _draw_differences(panel: Any, comparisons: Sequence[Comparison]) -> None:
             panel.plot(x, places[chosen], "o", color=color, markersize=4, label=text)
     panel.set_xlim(-1.1 * _SHOWN, 1.1 * _SHOWN)
     panel.set_ylim(-0.7, len(shares) - 0.3)
-    size = "x-small" if len(shares) <= 25 else 4
+    size = "x-small" if len(shares) <= _READABLE else 4
     panel.set_yticks(places, [item.quantity.replace("parameters.", "") for item in comparisons], fontsize=size)
     panel.set_xlabel("difference to the reference, by its tolerance [-]")
     panel.grid(alpha=0.3, axis="x")

@@ -8,6 +8,7 @@ from grouser.physics.base.errors import ParameterError
 
 # joy_linux divides values from -32768 to 32767 by 32767.
 _BEYOND_ONE = 1e-4
+TIP_DIRECTIONS = ("reach", "height", "attitude")
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class TipControl:
         link: that carries the tip.
         point: the tip in the frame of `link` [m].
         functions: valve -> the cylinder that it moves.
+        directions: that levers move, in this order: ``reach``, ``height``, ``attitude``; the others are left free.
     """
 
     machine: str
@@ -85,6 +87,7 @@ class TipControl:
     link: str
     point: tuple[float, float, float]
     functions: Mapping[str, TipFunction]
+    directions: tuple[str, ...] = TIP_DIRECTIONS
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import yaml
 
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.text.yaml_reader import Reader, compose
-from grouser.runtime.control_mapping import ControlMapping, Lever, TipControl, TipFunction
+from grouser.runtime.control_mapping import TIP_DIRECTIONS, ControlMapping, Lever, TipControl, TipFunction
 
 _SHAPE_KEYS = ("dead_band", "curve", "rate")
 _TOP_KEYS = ("dead_man_button", "emergency_stop_button", "speed", *_SHAPE_KEYS, "tip", "levers", "modes")
@@ -16,7 +16,7 @@ _INPUTS = ("axis", "buttons")
 _ACTUATORS = ("valve", "joint", "twist", "tip")
 _LEVER_KEYS = (*_INPUTS, *_ACTUATORS, "quantity", "scale", *_SHAPE_KEYS)
 _QUANTITIES = ("velocity", "effort")
-_PARTS = {"twist": ("x", "y", "yaw", "curvature"), "tip": ("reach", "height", "attitude")}
+_PARTS = {"twist": ("x", "y", "yaw", "curvature"), "tip": TIP_DIRECTIONS}
 _TIP_KEYS = ("machine", "frame", "link", "point", "functions")
 _FUNCTION_KEYS = ("cylinder", "extending", "retracting")
 _SLOWEST, _FASTEST = 1e-4, 10.0  # [m/s] of a cylinder
@@ -58,7 +58,7 @@ class _PatternReader(Reader):
             dead_man_button=self._index(self.required(nodes, "dead_man_button", root, name), "dead_man_button"),
             emergency_stop_button=None if stop is None else self._index(stop, "emergency_stop_button"),
             modes=tuple(modes),
-            tip=self._tip(nodes["tip"]) if "tip" in nodes else None,
+            tip=self._tip(nodes["tip"], levers) if "tip" in nodes else None,
             **(self._speed(nodes["speed"]) if "speed" in nodes else {}),
         )
         self._check_buttons(root, pattern)
@@ -66,7 +66,7 @@ class _PatternReader(Reader):
         self._check_tip(root, pattern)
         return pattern
 
-    def _tip(self, node: yaml.Node) -> TipControl:
+    def _tip(self, node: yaml.Node, levers: tuple[Lever, ...]) -> TipControl:
         nodes = self.mapping(node, "tip", _TIP_KEYS)
         machine, frame, link = (
             self.text(self.required(nodes, key, node, "tip"), key) for key in ("machine", "frame", "link")
@@ -83,7 +83,11 @@ class _PatternReader(Reader):
                 ),
             )
         point = self.vector(self.required(nodes, "point", node, "tip"), "point")
-        return TipControl(machine, frame, link, point, functions)
+        moved = {lever.actuator for lever in levers if lever.kind == "tip"}
+        if not moved:
+            raise self.error(node, "tip", "no lever moves it", "add a lever with tip: reach, height or attitude")
+        directions = tuple(direction for direction in TIP_DIRECTIONS if direction in moved)
+        return TipControl(machine, frame, link, point, functions, directions)
 
     def _speed(self, node: yaml.Node) -> dict:
         nodes = self.mapping(node, "speed", _SPEED_KEYS)
@@ -172,8 +176,5 @@ class _PatternReader(Reader):
                 raise self.error(root, f"joint {lever.actuator}", "it has two quantities", "keep velocity or effort")
 
     def _check_tip(self, root: yaml.Node, pattern: ControlMapping) -> None:
-        moved = any(lever.kind == "tip" for lever in pattern.levers)
-        if moved and pattern.tip is None:
+        if pattern.tip is None and any(lever.kind == "tip" for lever in pattern.levers):
             raise self.error(root, "control pattern", "a lever moves a tip, and there is none", "add tip: {...}")
-        if pattern.tip is not None and not moved:
-            raise self.error(root, "tip", "no lever moves it", "add a lever with tip: reach, height or attitude")

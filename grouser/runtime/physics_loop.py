@@ -28,7 +28,7 @@ from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.objects import PlainObjects
 from grouser.runtime.outcome import Outcome, StepRequest, refused
 from grouser.runtime.pacing import Pacer
-from grouser.runtime.report import LoopMeter, LoopReport
+from grouser.runtime.report import LoopMeter, LoopReport, ReplayReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.sampling import Moment, nanoseconds_at
 from grouser.runtime.schedule import StreamSchedule
@@ -567,5 +567,10 @@ class PhysicsLoop:
             late_commands=dict(self._lockstep.late),
             program=self._runtimes[""].supervisor.program_state(self.step) if "" in self._runtimes else "none",
             refused_commands=self._refused,
+            replay=self._replay_report(),
             **figures,
         )
+
+    def _replay_report(self) -> ReplayReport | None:
+        """Figures of the recording that is replayed; None: none is."""
+        return None

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +10,27 @@ import numpy as np
 _TICKS_KEPT = 1000
 _REFRESH_PERIOD = 0.2
 _REFRESHES_KEPT = 6
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """Figures of a recording that is replayed.
+
+    Attributes:
+        end: of the recording [s], since its start.
+        backward: whether it goes back.
+        compared: number of recorded states that were passed and were equal to the last bit.
+        difference: the first that was found, in words; "" for none.
+        problem: missing parts of the recording; "" for none.
+        memory: of the saved moments [bytes].
+    """
+
+    end: float
+    backward: bool
+    compared: int
+    difference: str
+    problem: str
+    memory: int
 
 
 @dataclass(frozen=True)
@@ -78,6 +99,7 @@ class LoopReport:
     silent_sources: tuple[str, ...] = ()
     late_commands: Mapping[str, int] = field(default_factory=dict)
     program: str = "none"
+    replay: ReplayReport | None = None
 
 
 class LoopMeter:
@@ -144,6 +166,9 @@ class LoopMeter:
         }
 
 
-def _percentiles(times: Collection[float]) -> list[float]:
-    """Median, 99th percentile and largest; zeros of none."""
-    return np.percentile(list(times), [50.0, 99.0, 100.0]).tolist() if len(times) else [0.0, 0.0, 0.0]
+def _percentiles(times: Sequence[float] | np.ndarray) -> list[float]:
+    """Median, 99th percentile and largest, between two neighbours in proportion; zeros of none."""
+    count = len(times)
+    if count == 0:
+        return [0.0, 0.0, 0.0]
+    return np.interp(np.array([0.5, 0.99, 1.0]) * (count - 1), np.arange(count), np.sort(times)).tolist()

@@ -8,7 +8,7 @@ import numpy as np
 
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description.data.machine import Machine
-from grouser.runtime.control_mapping import TipControl
+from grouser.runtime.control_mapping import TIP_DIRECTIONS, TipControl
 from grouser.runtime.tip_kinematics import ArmMotion, TipKinematics
 
 # Share of the error of a cylinder's speed by which the command is corrected within a second [1/s], and its limit [-].
@@ -16,9 +16,14 @@ _INTEGRAL, _CORRECTION = 4.0, 0.3
 # Distance from the ends of a stroke at which a cylinder begins to slow down, and at which it stands, as shares of the
 # stroke; and the share of its speed that it keeps meanwhile [-].
 _SLOWING, _END, _SLOW = 0.1, 0.01, 0.15
-# Time in which a joint may not reach its limit [s].
+# Time in which a joint may not reach its limit, nor a cylinder its dead point [s].
 _FORESIGHT = 0.3
+# Share of its stroke below which the lever of a cylinder counts as at a dead point [1/rad], and time over which its
+# change is found [s].
+_LEAST_LEVER, _MOMENT = 0.25, 0.01
 _LEAST_COSINE = 0.8  # of the angle between the wanted velocity and one that cylinders at their ends allow
+_FOLLOWED = 1e-6  # share of the wanted velocity by which one may differ that counts as reached
+_ATTITUDE = TIP_DIRECTIONS.index("attitude")
 _STILL = 1e-6  # share of the fastest below which something stands
 
 
@@ -61,9 +66,10 @@ class TipDriver:
     """Spool commands from the velocity of a tip.
 
     A valve's command is the wanted share of its cylinder's greatest speed, and an integral of the error of that speed.
-    Where a cylinder would go faster than it can, or nears an end of its stroke or a joint its limit, all of them become
-    slower by one factor: the tip keeps its direction. A cylinder that is at its end stands, and the others do what they
-    can: the tip keeps its direction and gives up its attitude; where it cannot even do this, all stand.
+    Where a cylinder would go faster than it can, or nears an end of its stroke or a dead point, or a joint its limit,
+    all of them become slower by one factor: the tip keeps its direction. A cylinder that is at its end stands, and the
+    others move the tip as wanted if they can; else the tip keeps its direction and gives up its attitude; where it
+    cannot even do this, all stand.
 
     Args:
         control: the tip and its valves.
@@ -86,7 +92,14 @@ class TipDriver:
         for valve in control.functions:
             if valve not in names:
                 raise MachineError(f"no valve {valve!r}", remedy=f"one of {', '.join(sorted(names))}")
+        if len(control.functions) < len(control.directions):
+            count, directions = len(control.functions), ", ".join(control.directions)
+            raise MachineError(
+                f"{count} cylinders cannot move the tip in {len(control.directions)} directions ({directions})",
+                remedy="remove a lever of the tip, or add the valve of another cylinder to its functions",
+            )
         self.valves = tuple(control.functions)
+        self._directions = [TIP_DIRECTIONS.index(direction) for direction in control.directions]
         self._arm = TipKinematics(machine, control.frame, control.link, control.point, cylinders)
         self.joints = self._arm.joints
         self._extending = np.array([function.extending for function in functions])
@@ -126,8 +139,12 @@ class TipDriver:
         speeds = motion.cylinders @ rates
         greatest = np.where(speeds > 0.0, self._extending, self._retracting)
         shares = speeds / greatest
-        factor = self._factor_of_strokes(motion.lengths, shares), self._factor_of_joints(arm.positions, rates)
-        shares *= min(1.0, *factor)
+        shares *= min(
+            1.0,
+            self._factor_of_strokes(motion.lengths, shares),
+            self._factor_of_joints(arm.positions, rates),
+            self._factor_of_levers(motion, arm.positions, rates),
+        )
         measured = motion.cylinders @ np.array([arm.velocities[name] for name in self.joints])
         self._correction += interval * _INTEGRAL * (shares - measured / greatest)
         self._correction = np.clip(self._correction, -_CORRECTION, _CORRECTION)
@@ -137,17 +154,26 @@ class TipDriver:
     def _rates(self, motion: ArmMotion, wanted: np.ndarray) -> np.ndarray:
         """Rates of the joints, with cylinders standing that would leave their strokes; zero where these are needed."""
         standing = np.zeros(len(self.valves), dtype=bool)
+        for directions in (self._directions, [one for one in self._directions if one != _ATTITUDE]):
+            rates = self._rates_within_strokes(motion, directions, wanted[directions], standing)
+            asked, given = wanted[directions], motion.tip[directions] @ rates
+            if not standing.any() or np.linalg.norm(given - asked) <= _FOLLOWED * np.linalg.norm(asked):
+                return rates
+        if asked @ given > _LEAST_COSINE * np.linalg.norm(asked) * np.linalg.norm(given):
+            return rates
+        return np.zeros_like(rates)
+
+    def _rates_within_strokes(
+        self, motion: ArmMotion, directions: list[int], wanted: np.ndarray, standing: np.ndarray
+    ) -> np.ndarray:
+        """Rates of the joints; adds to those that stand the cylinders that would leave their strokes."""
         while True:
-            rates = motion.rates(wanted[:2] if standing.any() else wanted, standing)
+            rates = motion.rates(directions, wanted, standing, np.minimum(self._extending, self._retracting))
             speeds = motion.cylinders @ rates
             leaving = (self._room(motion.lengths, speeds) <= 0.0) & _moving(speeds) & ~standing
             if not leaving.any():
-                break
+                return rates
             standing |= leaving
-        asked, given = wanted[:2], motion.tip[:2] @ rates
-        if standing.any() and not asked @ given > _LEAST_COSINE * np.linalg.norm(asked) * np.linalg.norm(given):
-            return np.zeros_like(rates)
-        return rates
 
     def _room(self, lengths: np.ndarray, speeds: np.ndarray) -> np.ndarray:
         """How much of the full speed the ends of the strokes allow, from 0 to 1."""
@@ -166,6 +192,16 @@ class TipDriver:
         left = np.where(rates > 0.0, self._upper - present, present - self._lower)
         moving = _moving(rates) & np.isfinite(left)
         return float(np.min(np.maximum(left[moving], 0.0) / np.abs(_FORESIGHT * rates[moving]), initial=np.inf))
+
+    def _factor_of_levers(self, motion: ArmMotion, positions: Mapping[str, float], rates: np.ndarray) -> float:
+        """Factor by which no cylinder reaches its dead point soon."""
+        soon = {name: positions[name] + _MOMENT * rate for name, rate in zip(self.joints, rates, strict=True)}
+        levers = motion.levers
+        turning = np.isfinite(levers)
+        falling = (levers - self._arm.motion(soon).levers)[turning] / _MOMENT
+        left = np.maximum(levers - _LEAST_LEVER * self._stroke, 0.0)[turning]
+        shrinking = falling > _STILL * levers[turning]
+        return float(np.min(left[shrinking] / (_FORESIGHT * falling[shrinking]), initial=np.inf))
 
 
 def _moving(rates: np.ndarray) -> np.ndarray:

@@ -2,10 +2,13 @@
 
 Coordinates are the positions of the joints below a link of the machine, the frame. Loop joints let some of their
 motions through (for example the four-bar linkage of a bucket), and so do cylinders that stand: N is a basis of the null
-space of their Jacobian. With the Jacobian J of the tip and S of the cylinders' lengths, the rates q' = N (J N)^+ v give
-the tip the velocity v, and the cylinders the speeds S q'. Where the arm is almost straight, the inverse is damped
-(Nakamura and Hanafusa, Inverse Kinematic Solutions with Singularity Robustness for Robot Manipulator Control, 1986):
-the tip becomes slower than asked.
+space of their Jacobian, without motions that move no cylinder (a load that hangs from the tip). With the Jacobian J of
+the tip and S of the cylinders' lengths, the rates q' = N (J N)^+ v give the tip the velocity v, and the cylinders the
+speeds S q'. Where the arm is almost straight, the inverse is damped (Nakamura and Hanafusa, Inverse Kinematic Solutions
+with Singularity Robustness for Robot Manipulator Control, 1986): the tip becomes slower than asked.
+
+With more cylinders than directions of v, the rates q' + Z z give the tip the same velocity, Z a basis of the null space
+of J N in N: z makes the weighted speeds of the cylinders, |W S (q' + Z z)|, least.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,27 +47,55 @@ class ArmMotion(NamedTuple):
         closure: relative motions in the loops, which are zero; shape (n, joints).
         lengths: of the cylinders [m].
         cylinders: their speeds; shape (cylinders, joints).
+        turning: whether each joint turns.
     """
 
     tip: np.ndarray
     closure: np.ndarray
     lengths: np.ndarray
     cylinders: np.ndarray
+    turning: np.ndarray
 
-    def rates(self, wanted: np.ndarray, standing: np.ndarray) -> np.ndarray:
+    @property
+    def levers(self) -> np.ndarray:
+        """Lever of each cylinder: its speed per unit rate of the joint that it turns fastest, while the others stand.
+
+        At a dead point it is zero, and no force of the cylinder holds the arm. Infinite for one that turns nothing by
+        itself; shape (cylinders,) [m/rad].
+        """
+        levers = np.full(len(self.cylinders), np.inf)
+        for index, speed in enumerate(self.cylinders):
+            others = np.delete(self.cylinders, index, axis=0)
+            free = _null_space(np.vstack([self.closure, others]))
+            along = speed @ free  # the motion that moves the cylinder, and no other one
+            fastest = np.max(np.abs(free @ along)[self.turning], initial=0.0)
+            if fastest > 0.0:
+                levers[index] = along @ along / fastest
+        return levers
+
+    def rates(
+        self, directions: Sequence[int], wanted: np.ndarray, standing: np.ndarray, fastest: np.ndarray
+    ) -> np.ndarray:
         """Rates of the joints that move the tip.
 
         Args:
-            wanted: velocity of reach and height [m/s] and, unless the attitude is left free, of attitude [rad/s].
+            directions: rows of `tip` that are wanted; the others are left free.
+            wanted: velocity in each of them [m/s or rad/s].
             standing: whether each cylinder must not move.
+            fastest: speeds of the cylinders [m/s]: shares of them are kept small where there is a choice.
 
         Returns:
             Shape (joints,) [rad/s or m/s].
         """
         free = _null_space(np.vstack([self.closure, self.cylinders[standing]]))
-        if free.shape[1] == 0:
+        free = free @ _row_space(self.cylinders @ free)
+        if free.shape[1] == 0 or len(directions) == 0:
             return np.zeros(len(free))
-        return free @ (_damped_inverse(self.tip[: len(wanted)] @ free) @ wanted)
+        tip = self.tip[list(directions)] @ free
+        rates = free @ (_damped_inverse(tip) @ wanted)
+        unseen = free @ _null_space(tip)
+        shares = self.cylinders / fastest[:, np.newaxis]
+        return rates - unseen @ np.linalg.lstsq(shares @ unseen, shares @ rates, rcond=None)[0]
 
 
 class TipKinematics:
@@ -96,6 +127,7 @@ class TipKinematics:
                     remedy="the joints of an arm are revolute, continuous or prismatic",
                 )
         self.joints = tuple(joint.name for joint in moving)
+        self._turning = np.array([joint.type in _TURNING for joint in moving])
         links = {frame, *(joint.child for joint in self._tree)}
         if link not in links:
             raise MachineError(f"no link {link!r} below link {frame!r}", remedy=f"one of {', '.join(sorted(links))}")
@@ -124,7 +156,7 @@ class TipKinematics:
             relative = place.twist(cylinder.rod.link, rod)[1] - place.twist(cylinder.barrel.link, barrel)[1]
             cylinders.append(between @ relative / lengths[-1])
         closure = np.vstack([np.zeros((1, len(self.joints))), *(_closure(place, one) for one in self._loops)])
-        return ArmMotion(tip, closure, np.array(lengths), np.array(cylinders))
+        return ArmMotion(tip, closure, np.array(lengths), np.array(cylinders), self._turning)
 
 
 class _Place:
@@ -213,9 +245,20 @@ def _closure(place: _Place, loop: LoopJoint) -> np.ndarray:
 
 def _null_space(matrix: np.ndarray) -> np.ndarray:
     """Orthonormal basis of the null space, as columns."""
-    _, sizes, rows = np.linalg.svd(matrix)
-    rank = int(np.sum(sizes > _RANK_TOLERANCE * max(float(sizes[0]), 1.0)))
+    rank, rows = _rank_and_rows(matrix)
     return rows[rank:].T
+
+
+def _row_space(matrix: np.ndarray) -> np.ndarray:
+    """Orthonormal basis of the row space, as columns."""
+    rank, rows = _rank_and_rows(matrix)
+    return rows[:rank].T
+
+
+def _rank_and_rows(matrix: np.ndarray) -> tuple[int, np.ndarray]:
+    """Rank, and an orthonormal basis whose first rows are that of the row space."""
+    _, sizes, rows = np.linalg.svd(matrix)
+    return int(np.sum(sizes > _RANK_TOLERANCE * max(float(sizes.max(initial=0.0)), 1.0))), rows
 
 
 def _damped_inverse(matrix: np.ndarray) -> np.ndarray:

@@ -1,11 +1,12 @@
 """A joint trajectory: motion through waypoints, and how far a machine may be off it."""
 
 import itertools
+import math
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import BPoly
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,24 +65,51 @@ class Spline:
     """
 
     def __init__(self, waypoints: Sequence[Waypoint]) -> None:
-        times = [waypoint.time for waypoint in waypoints]
-        self._start, self.end = times[0], times[-1]
+        self._times = [waypoint.time for waypoint in waypoints]
+        self.end = self._times[-1]
         self._ends = waypoints[0].position, waypoints[-1].position
-        self._motion: tuple[BPoly, ...] = ()
-        if len(waypoints) > 1:
-            known = [_derivatives(waypoint) for waypoint in waypoints]
-            degrees = [2 * min(len(first), len(last)) - 1 for first, last in itertools.pairwise(known)]
-            with np.errstate(over="ignore", invalid="ignore"):  # it shows in `finite`
-                position = BPoly.from_derivatives(times, known, degrees)
-                self._motion = position, position.derivative(), position.derivative(2)
-        self.finite = all(np.isfinite(polynomial.c).all() for polynomial in self._motion)
+        with np.errstate(over="ignore", invalid="ignore"):  # it shows in `finite`
+            self._segments = [_Segment(*pair) for pair in itertools.pairwise(waypoints)]
+            self.finite = all(segment.finite for segment in self._segments)
 
     def sample(self, time: float) -> JointMotion:
         """The motion at a time [s]."""
-        if self._start <= time < self.end:
-            return JointMotion(*(polynomial(time) for polynomial in self._motion))
+        if self._times[0] <= time < self.end:
+            return self._segments[bisect(self._times, time) - 1].sample(time)
         still = np.zeros_like(self._ends[0])
         return JointMotion(self._ends[time >= self.end], still, still)
+
+
+class _Segment:
+    """The polynomial between two waypoints, in the share of the time between them (Hermite interpolation)."""
+
+    def __init__(self, first: Waypoint, last: Waypoint) -> None:
+        self._start, self._duration = first.time, last.time - first.time
+        ends = [_derivatives(first), _derivatives(last)]
+        count = min(map(len, ends))
+        known = [self._duration**n * derivative for end in ends for n, derivative in enumerate(end[:count])]
+        motion = [np.tensordot(_COEFFICIENTS[count], known, axes=1)]
+        for _ in range(2):
+            powers = np.arange(1, len(motion[-1]))
+            motion.append(powers[:, None] * motion[-1][1:] / self._duration)
+        self._motion = motion
+        self.finite = all(np.isfinite(coefficients).all() for coefficients in motion)
+
+    def sample(self, time: float) -> JointMotion:
+        share = (time - self._start) / self._duration
+        powers = share ** np.arange(len(self._motion[0]))
+        return JointMotion(*(powers[: len(coefficients)] @ coefficients for coefficients in self._motion))
+
+
+def _conditions(known: int) -> list[list[float]]:
+    """The derivatives below `known` of the powers below 2 `known`, at 0 and at 1."""
+    powers = range(2 * known)
+    at_start = [[float(math.factorial(n) * (k == n)) for k in powers] for n in range(known)]
+    return at_start + [[float(math.perm(k, n)) for k in powers] for n in range(known)]
+
+
+# By the number of values known at each end: the coefficients that each of these values gives.
+_COEFFICIENTS = {known: np.linalg.inv(_conditions(known)) for known in (1, 2, 3)}
 
 
 def _derivatives(waypoint: Waypoint) -> list[np.ndarray]:

@@ -58,8 +58,6 @@ def rolling_place(length: float, tread: float) -> float:
         length: of the ground contact [m].
         tread: distance between the middles of the tracks [m].
     """
-    from scipy.optimize import brentq
-
     half = 0.5 * tread
     node, weight = np.polynomial.legendre.leggauss(_POINTS)
     along = 0.25 * length * (node + 1.0)
@@ -68,8 +66,11 @@ def rolling_place(length: float, tread: float) -> float:
         slide = np.hypot(along, place - half)
         return float(weight @ ((along * along - half * (place - half)) / slide))
 
-    farthest = half + length * max(length / half, 1.0)
-    return float(brentq(moment, half * (1.0 + 1e-9), farthest))
+    # The moment falls from above to below zero. Bisection, as SciPy's methods take long to import.
+    near, far = half * (1.0 + 1e-9), half + length * max(length / half, 1.0)
+    while (place := 0.5 * (near + far)) not in (near, far):
+        near, far = (place, far) if moment(place) > 0.0 else (near, place)
+    return place
 
 
 def _vehicle_wheel(

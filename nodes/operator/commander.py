@@ -84,7 +84,7 @@ class Commander(Node):
         self._arm_subscription: Subscription | None = None
         self._positions = PositionTargets({})
         self._use_tip(tip)
-        self.create_timer(self._period, self._on_tick, clock=self._steady)
+        self._ticks = self.create_timer(self._period, self._on_tick, clock=self._steady)
 
     def finish(self) -> None:
         """Leaves the machine in neutral: waits until its subscribers have the last commands."""
@@ -129,6 +129,8 @@ class Commander(Node):
             self.get_logger().info(f"{operating.mode or 'levers'} at {speed}, {100.0 * share:.0f} % of full speed")
         if not operating.enabled:
             self._publish_state()  # at once, not with the next tick
+        elif self._ticks.is_canceled():
+            self._ticks.reset()
 
     def stop_machine(self) -> None:
         """Emergency stop; every call publishes it."""
@@ -188,6 +190,7 @@ class Commander(Node):
             self._publish(operating.commands())
         if not operating.enabled:
             self._positions.forget()
+            self._ticks.cancel()  # nothing is to be done until levers and buttons arrive
         self._commanding = operating.enabled
 
     def _publish(self, commands: Commands) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import coal
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from grouser.nodes.services.host import Shape
 from grouser.nodes.services.request_error import Reason, RequestError
@@ -136,6 +135,8 @@ def _hull(points: np.ndarray) -> Any:
 
 def _faces(points: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:
     """Corners of the convex hull of points, (m, 3), and triangles between them, of any orientation."""
+    from scipy.spatial import ConvexHull, QhullError  # takes long to import, and few regions are hulls
+
     centred = points - points.mean(axis=0)
     _, extents, axes = np.linalg.svd(centred, full_matrices=False)
     if len(points) < 3 or not extents[1] > _FLATNESS * extents[0]:

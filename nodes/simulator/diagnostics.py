@@ -16,7 +16,7 @@ def diagnostics_message(
     refused_commands: int,
     scheduling: PacedScheduling,
 ) -> DiagnosticArray:
-    """Five statuses: pace, solver, energy, commands and timing.
+    """Five statuses: pace, solver, energy, commands and timing; of a replay also that of the recording.
 
     Args:
         name: of the node; the statuses are called `<name>: pace` and so on.
@@ -37,6 +37,8 @@ def diagnostics_message(
             _timing(name, report, scheduling),
         ]
     )
+    if report.replay is not None:
+        message.status = [*message.status, _replay(name, report.replay)]
     set_stamp(message.header.stamp, round(report.time * 1e9))
     return message
 
@@ -110,6 +112,21 @@ def _commands(name, report, refused_commands):
         "program": report.program,
     }
     return _status(f"{name}: commands", level, message, values)
+
+
+def _replay(name, replay):
+    level, message = DiagnosticStatus.OK, "the same to the last bit"
+    if replay.difference:
+        level, message = DiagnosticStatus.ERROR, replay.difference
+    elif replay.problem:
+        level, message = DiagnosticStatus.WARN, f"incomplete: {replay.problem}"
+    values = {
+        "end [s]": f"{replay.end:.6f}",
+        "backward": str(replay.backward).lower(),
+        "compared": str(replay.compared),
+        "memory [bytes]": str(replay.memory),
+    }
+    return _status(f"{name}: replay", level, message, values)
 
 
 def _timing(name, report, scheduling):

@@ -301,13 +301,13 @@ class SimulatorNode(LifecycleNode):
         return self._request(lambda loop: loop.step_paused(self.parameters.step_request_count), response)
 
     def _on_clear_faults(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._request(PhysicsLoop.clear_faults, response)
+        self._request(lambda loop: loop.clear_faults(), response)
         if response.success and self._session is not None:
             self._session.clear_fault_parameters()
         return response
 
     def _on_release(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        return self._request(PhysicsLoop.release_stop, response)
+        return self._request(lambda loop: loop.release_stop(), response)
 
     def _request(self, call: Callable[[PhysicsLoop], Outcome], response):
         """Runs a function in the physics thread and waits for it: at most a tick, or the requested steps."""

@@ -114,7 +114,7 @@ class NodeHost:
         if Scope.STATE in scope:
             self._require(lambda loop: loop.reset(Scope.TIME in scope))
         elif Scope.TIME in scope:
-            self._require(PhysicsLoop.rewind)
+            self._require(lambda loop: loop.rewind())
 
     def step(self, count: int, after_step: Callable[[int], bool] | None = None) -> Future[None]:
         """Requests steps from the physics thread."""

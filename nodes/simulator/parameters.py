@@ -114,6 +114,13 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "record": Declaration("", "File to record the run in, for `grouser replay`: a new one, .mcap; '': none."),
     "bag": Declaration("", "Folder of a ROS 2 bag to record what is published in: a new one; '': none."),
+    "replay": Declaration(
+        "", "Recording to replay instead of a simulation, with its own machine, world and settings; '': none."
+    ),
+    "replay_time": Declaration(
+        0.0, "Setting it shows the moment of a replay so long after its start [s].", False, 0.0, 1e7
+    ),
+    "replay_backward": Declaration(False, "Whether a replay goes back.", False),
     "step_request_count": Declaration(1, "Number of steps that one call of ~/step advances.", False, 1, 100_000),
     "reset_rewinds_time": Declaration(False, "Whether ~/reset sets simulation time back to zero too.", False),
 }
@@ -161,6 +168,9 @@ class SimulatorParameters:
     lockstep_deadline: float
     record: str
     bag: str
+    replay: str
+    replay_time: float
+    replay_backward: bool
     step_request_count: int
     reset_rewinds_time: bool
 

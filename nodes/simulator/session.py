@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 from rclpy.node import Node
@@ -21,11 +22,11 @@ from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
 from grouser.nodes.simulator.publishing import Publishing
 from grouser.nodes.simulator.robot import Place, RobotInterface
-from grouser.nodes.simulator.start import load_start, make_lockstep, start_text
+from grouser.nodes.simulator.start import Start, load_start, make_lockstep, start_text
 from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.physics.base.compilation import Report, reporting_compilation
 from grouser.physics.base.errors import GrouserError, ParameterError
-from grouser.physics.description import load_world
+from grouser.physics.description import load_world, parse_world
 from grouser.physics.description.data.machine import Machine, Member
 from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
@@ -33,14 +34,17 @@ from grouser.physics.simulation.transfer import simulate
 from grouser.physics.simulation.view import MachineView
 from grouser.program import CommandProgram
 from grouser.recording.events import Event, Left, WorldLoaded, joined_together
+from grouser.recording.mcap_file import Recording
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
+from grouser.recording.timeline import Timeline
 from grouser.runtime import garbage
 from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
 from grouser.runtime.objects import is_plain
 from grouser.runtime.outcome import Outcome
 from grouser.runtime.pacing import Pacer
 from grouser.runtime.physics_loop import PhysicsLoop
+from grouser.runtime.replay_loop import ReplayLoop
 from grouser.runtime.report import LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
@@ -82,6 +86,8 @@ class Session:
         compiled: Report,
         give_up: Callable[[BaseException], None],
     ) -> None:
+        self._recording = Recording(parameters.replay) if parameters.replay else None
+        parameters = self._recorded(parameters)
         self._node = node
         self._parameters = parameters
         self._built = built
@@ -94,8 +100,13 @@ class Session:
         self._loop: PhysicsLoop | None = None
         self._starts_active = False
         self._beginning = threading.Lock()
-        self.world = load_world(catalogue.world_file(parameters.world))
-        start = load_start(parameters, self.world)
+        if self._recording is None:
+            self.world = load_world(catalogue.world_file(parameters.world))
+            start = load_start(parameters, self.world)
+        else:
+            origin = self._recording.origin
+            self.world = parse_world(origin.world, origin.world_file)
+            start = Start(origin.members())
         self._start = self._members = start.members  # what the present world began with, and what is there
         self._program = start.program
         self.machine = next(iter(start.members.values())).machine
@@ -186,17 +197,22 @@ class Session:
 
     def change(self, parameters: SimulatorParameters, changes: list[Parameter]) -> None:
         """Applies changed parameters."""
-        self._parameters = parameters
+        self._parameters = parameters = self._recorded(parameters)
         call, timeout = self.mailbox.call, parameters.command_timeout
         call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
         call(lambda loop: loop.change_lockstep_deadline(parameters.lockstep_deadline))
         for name, robot in self._robots.items():
             robot.change(parameters)
             own = robot.own_timeouts(parameters)
-            call(partial(PhysicsLoop.change_command_timeout, name=name, seconds=timeout, own=own))
+            call(methodcaller("change_command_timeout", name=name, seconds=timeout, own=own))
             faults = robot.faults.among(changes)
             if faults:
-                call(partial(PhysicsLoop.set_faults, name=name, faults=faults))
+                call(methodcaller("set_faults", name=name, faults=faults))
+        for one in changes if self._recording is not None else ():
+            if one.name == "replay_time":
+                call(lambda loop: loop.seek(parameters.replay_time))
+            elif one.name == "replay_backward":
+                call(lambda loop: loop.set_backward(parameters.replay_backward))
         schedule = self._schedule(self._robots)
         call(lambda loop: loop.change_sampling(schedule, parameters.terrain_reach))
 
@@ -412,7 +428,23 @@ class Session:
             if self.recorder is not None:
                 self.recorder.close()
 
+    def _recorded(self, parameters: SimulatorParameters) -> SimulatorParameters:
+        """The parameters with the settings of the recording that is replayed, if any.
+
+        Raises:
+            ParameterError: a replay is asked to record.
+        """
+        if self._recording is None:
+            return parameters
+        if parameters.record:
+            raise ParameterError("record", parameters.record, "empty beside `replay`: there is a recording already")
+        origin = self._recording.origin
+        names = ("step", "scheme", "integrator", "spawn", "sleeping")
+        return replace(parameters, lockstep_sources=(), **{name: getattr(origin, name) for name in names})
+
     def _build(self) -> Callable[..., PhysicsLoop]:
+        if self._recording is not None:
+            return self._build_replay(Timeline(self._recording))
         parameters = self._parameters
         simulation = self._simulate(self._members, self.world, self._robots)
         self._report_warnings(simulation)
@@ -440,9 +472,29 @@ class Session:
             published=self._publishing.wait_until_published,
         )
 
+    def _build_replay(self, timeline: Timeline) -> Callable[..., PhysicsLoop]:
+        parameters, simulation = self._parameters, timeline.simulation
+        for hint in timeline.hints:
+            self._warn(hint)
+        self._simulate(self._members, self.world, self._robots).discard()  # compiles the readings
+        return partial(
+            ReplayLoop,
+            timeline,
+            self._schedule(self._robots),
+            Pacer(parameters.step, parameters.real_time_factor, parameters.overrun_limit),
+            {name: robot.runtime(simulation.part(name), parameters) for name, robot in self._robots.items()},
+            self.mailbox,
+            self._publishing.queue,
+            self._warn,
+            lambda text: self._node.get_logger().error(f"paused: {text}"),
+            parameters.start_paused,
+            published=self._publishing.wait_until_published,
+            show_objects=self._objects.publish_shapes,
+        )
+
     def _stop_all(self) -> None:
         self._node.get_logger().warning("emergency stop of all machines", throttle_duration_sec=_WARNING_PERIOD)
-        self.mailbox.call(PhysicsLoop.stop_all)
+        self.mailbox.call(lambda loop: loop.stop_all())
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=_WARNING_PERIOD)

@@ -1,5 +1,6 @@
 """Colour scales of quantities, and their legends as HTML."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,8 +36,8 @@ class ColourScale:
 
     def colour(self, value: float) -> Colour:
         """Colour of a value in SI."""
-        red, green, blue = self.colours(np.array([value]))[0].tolist()
-        return (red, green, blue)
+        share = 0.0 if math.isnan(value) else min(max(value / self.largest, 0.0), 1.0)
+        return _COLOURS[round(share * (_STEPS - 1))]
 
     def legend(self) -> str:
         """The scale with its quantity and its values, as HTML."""
@@ -76,3 +77,4 @@ def _table() -> np.ndarray:
 
 
 _TABLE = _table()
+_COLOURS: tuple[Colour, ...] = tuple((red, green, blue) for red, green, blue in _TABLE.tolist())

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import viser
 
 from grouser.nodes.viewer.colours import ColourScale
@@ -23,6 +22,7 @@ EYE = 0.5  # share of the length beyond the stroke that the barrel leaves free f
 _SHELL = 1.04  # radius of a chamber's colour over that of the barrel
 _DEFAULT_PRESSURE = 25e6  # [Pa], end of the scale where nothing limits the pressure
 CHAMBERS = ("piston_side", "rod_side")
+ROUNDING = 1e-7  # changes of its length up to this are not drawn [m]
 
 
 def pressure_scale(machine: Machine) -> ColourScale:
@@ -56,6 +56,7 @@ class CylinderView:
         self._barrel_length = cylinder.retracted_length - EYE * spare
         self._rod_length = cylinder.retracted_length
         self._held: tuple[Pose, Pose] | None = None  # poses of its links as it is drawn
+        self._extension = math.nan  # of the parts as they are drawn [m]
         name = self.node = f"/cylinders/{cylinder.name.replace('/', '|')}"
         self._frame = scene.add_frame(name, show_axes=False, visible=False)
         barrel_radius, rod_radius = (0.5 + WALL) * cylinder.bore, 0.5 * cylinder.rod_diameter
@@ -63,7 +64,11 @@ class CylinderView:
         self._tube_count = max(0, math.ceil(cylinder.stroke / self._barrel_length - 1e-9) - 1)
         self.parts: dict[str, Any] = {}
         self.parts["barrel"] = scene.add_cylinder(
-            f"{name}/barrel", radius=barrel_radius, height=self._barrel_length, color=BARREL_COLOUR
+            f"{name}/barrel",
+            radius=barrel_radius,
+            height=self._barrel_length,
+            color=BARREL_COLOUR,
+            position=(0.0, 0.0, 0.5 * self._barrel_length),
         )
         for tube in range(self._tube_count):
             share = (tube + 1) / (self._tube_count + 1)
@@ -97,24 +102,31 @@ class CylinderView:
         if held == self._held:
             return
         self._held = held
-        ends = np.array([_place(end, poses) for end in (self._barrel, self._rod)])
-        length = float(np.linalg.norm(ends[1] - ends[0]))
+        start, end = (_place(end, poses) for end in (self._barrel, self._rod))
+        length = math.dist(start, end)
         if length == 0.0:  # before the poses of its links are known
             return
-        along = (ends[1] - ends[0]) / length
-        turn = wxyz(Pose(quaternion=turn_from_z((along[0], along[1], along[2]))))
-        extension = length - self.cylinder.retracted_length
-        self._frame.position, self._frame.wxyz = ends[0], turn
-        starts = {"barrel": 0.0, "rod": length - self._rod_length}
+        x, y, z = ((b - a) / length for a, b in zip(start, end, strict=True))
+        self._frame.position, self._frame.wxyz = start, wxyz(Pose(quaternion=turn_from_z((x, y, z))))
+        self._extend(length - self.cylinder.retracted_length)
+        if not self._frame.visible:
+            self._frame.visible = True
+
+    def _extend(self, extension: float) -> None:
+        """Moves its parts along the barrel, unless it is as long as before."""
+        if abs(extension - self._extension) <= ROUNDING:
+            return
+        self._extension = extension
+        starts = {"rod": extension}
         for tube in range(self._tube_count):
             starts[f"tube_{tube}"] = extension * (tube + 1) / (self._tube_count + 1)
-        for part, handle in self.parts.items():
-            handle.position = (0.0, 0.0, starts[part] + 0.5 * handle.height)
+        for part, start in starts.items():
+            handle = self.parts[part]
+            handle.position = (0.0, 0.0, start + 0.5 * handle.height)
         piston = self._piston(extension)
         for side, start, end in (("piston_side", 0.0, piston), ("rod_side", piston, self._barrel_length)):
             chamber = self.chambers[side]
             chamber.position, chamber.scale = (0.0, 0.0, 0.5 * (start + end)), (1.0, 1.0, max(end - start, 1e-6))
-        self._frame.visible = True
 
     def colour(self, pressures: Mapping[str, float]) -> None:
         """Colours its chambers.

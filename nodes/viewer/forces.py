@@ -1,5 +1,6 @@
 """Contact forces as arrows. A resultant has a line of action, but no point on it: here it begins near the shapes."""
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -146,7 +147,7 @@ def force_point(wrench: np.ndarray, middle: np.ndarray, reach: float) -> tuple[f
     square = force @ force
     on_line = np.cross(force, moment) / square
     beside = on_line + ((middle - on_line) @ force / square) * force - middle
-    distance = float(np.linalg.norm(beside))
+    distance = math.hypot(*beside)
     x, y, z = middle + beside * min(1.0, reach / max(distance, 1e-12))
     return (float(x), float(y), float(z))
 

@@ -91,7 +91,7 @@ class Moments:
             stamp, message = arrivals.history.at(latest) or (0, b"")
             if message:
                 values = last_numbers(message, 6)
-                if np.isfinite(values).all() and np.linalg.norm(values[:3]) > SMALLEST_FORCE:
+                if np.isfinite(values).all() and math.hypot(*values[:3]) > SMALLEST_FORCE:
                     groups.setdefault(stamp, {})[link] = values
         for stamp in sorted(groups):
             self.show(stamp)

@@ -42,7 +42,7 @@ from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 
-UNSEEN = 6  # one of so many pictures is drawn while no browser is there
+UNSEEN = 30  # one of so many pictures is drawn while no browser is there
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 ENERGY = ": energy"
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
@@ -262,7 +262,7 @@ class Viewer(Node):
             arrows, strengths = [np.zeros((0, 2, 3))], {}
             for frames, wrenches in moments.forces():
                 arrows.append(forces.arrows(frames.world, wrenches))
-                strengths.update({link: float(np.linalg.norm(wrench[:3])) for link, wrench in wrenches.items()})
+                strengths.update({link: math.hypot(*wrench[:3]) for link, wrench in wrenches.items()})
             moments.show(moments.time)
             for link in self.scene.links:
                 self.scene.move(link, moments.frames.world(link))

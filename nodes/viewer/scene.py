@@ -76,6 +76,7 @@ class Scene:
         # Of the links that have both; the panel selects which are visible.
         self._visuals: list[viser.SceneNodeHandle] = []
         self._collisions: list[viser.SceneNodeHandle] = []
+        self._collisions_shown: bool | None = None
         self._cylinders: list[CylinderView] = []
         self._tracks: dict[str, TrackView] = {}  # by their sprockets' joints
         self._machine: Machine | None = None
@@ -162,6 +163,7 @@ class Scene:
             view = TrackView(self.server.scene, node_name(shoes.carrier), shoes)
             self._tracks[shoes.track.sprocket] = view
         self._machine_text.value = machine.name
+        self._collisions_shown = None
         self.refresh_visibility()
         return problems
 
@@ -214,11 +216,15 @@ class Scene:
             cylinder.colour({side: values[name] for side, name in named.items() if name in values})
 
     def refresh_visibility(self) -> None:
-        """Shows and hides nodes by the panel's boxes."""
+        """Shows and hides nodes by the panel's boxes, if those have changed."""
+        shown = self.collision_box.value
+        if shown == self._collisions_shown:
+            return
+        self._collisions_shown = shown
         for shape in self._visuals:
-            shape.visible = not self.collision_box.value
+            shape.visible = not shown
         for shape in self._collisions:
-            shape.visible = self.collision_box.value
+            shape.visible = shown
 
     def show_state(self, text: str) -> None:
         """Shows what the simulator does, in words."""

@@ -93,6 +93,38 @@ def screw_displacement(rx, ry, rz, tx, ty, tz):
 
 
 @kernel
+def turning_coefficients(square):
+    """The coefficients b and c of `screw_displacement` for the square of an angle, by their series for small ones.
+
+    With the rotation vector r, 1 + (1 - c r.r) r x + b r x r x is its rotation, and 1 + b r x + c r x r x is J(r): the
+    angular velocity is J dr/dt.
+    """
+    if square < 0.25:
+        b = square * (1.0 / 479001600.0 - square / 87178291200.0)
+        b = 0.5 - square * (
+            1.0 / 24.0 - square * (1.0 / 720.0 - square * (1.0 / 40320.0 - square * (1.0 / 3628800.0 - b)))
+        )
+        c = square * (1.0 / 6227020800.0 - square / 1307674368000.0)
+        c = square * (1.0 / 362880.0 - square * (1.0 / 39916800.0 - c))
+        c = 1.0 / 6.0 - square * (1.0 / 120.0 - square * (1.0 / 5040.0 - c))
+    else:
+        angle = math.sqrt(square)
+        half = math.sin(0.5 * angle)
+        b = 2.0 * half * half / square
+        c = (angle - math.sin(angle)) / (square * angle)
+    return b, c
+
+
+@kernel
+def cross_polynomial(rx, ry, rz, b, c):
+    """Nine elements, row by row, of the matrix 1 + b r x + c r x r x."""
+    xx, yy, zz = c * rx * rx, c * ry * ry, c * rz * rz
+    xy, xz, yz = c * rx * ry, c * rx * rz, c * ry * rz
+    x, y, z = b * rx, b * ry, b * rz
+    return 1.0 - yy - zz, xy - z, xz + y, xy + z, 1.0 - xx - zz, yz - x, xz - y, yz + x, 1.0 - xx - yy
+
+
+@kernel
 def turning_bias(rx, ry, rz, ux, uy, uz):
     """Angular acceleration of a body whose rotation vector r [rad] changes at the constant rate u [rad/s].
 
@@ -230,6 +262,11 @@ def matrix(quaternion):
 def cross_product(a, b):
     """a x b, (3,); numpy's own is ten times slower for a single product."""
     return np.array(cross(*a, *b))
+
+
+def cross_products(a, b):
+    """a x b of each pair of rows, (n, 3)."""
+    return a[:, [1, 2, 0]] * b[:, [2, 0, 1]] - a[:, [2, 0, 1]] * b[:, [1, 2, 0]]
 
 
 def velocity_at(twist, place):

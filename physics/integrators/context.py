@@ -23,6 +23,7 @@ from grouser.physics.hydraulics.prediction import IMPLICIT
 from grouser.physics.joints import room as joints
 from grouser.physics.model.command import Command
 from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody import pushing_room as pushing
 from grouser.physics.multibody import room as multibody
 from grouser.physics.soil import room as soil
 from grouser.physics.soil.tiles import SoilState
@@ -62,6 +63,7 @@ class System(NamedTuple):
 
     settings: Settings
     multibody: MultibodyModel
+    pushing: pushing.System
     springs: JointSprings
     joints: joints.System
     loops: LoopConstraints
@@ -80,8 +82,8 @@ class State(NamedTuple):
         q: positions, in the order of `MultibodyModel` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
-        multibody, springs, joints, loops, soil, tracks, hydraulics, contact, sleeping, constraints: states of the
-            rooms.
+        multibody, pushing, springs, joints, loops, soil, tracks, hydraulics, contact, sleeping, constraints: states of
+            the rooms.
     """
 
     step_count: np.ndarray
@@ -89,6 +91,7 @@ class State(NamedTuple):
     v: np.ndarray
     energy_start: np.ndarray
     multibody: multibody.State
+    pushing: pushing.State
     springs: springs_room.State
     joints: joints.State
     loops: loops_room.State
@@ -107,6 +110,7 @@ LABELS: Any = State(
     v=RATE,
     energy_start=ANEW,
     multibody=multibody.LABELS,
+    pushing=pushing.LABELS,
     springs=springs_room.LABELS,
     joints=joints.LABELS,
     loops=loops_room.LABELS,
@@ -123,6 +127,7 @@ class Workspace(NamedTuple):
     """Buffers of a step, room by room."""
 
     multibody: multibody.Workspace
+    pushing: pushing.Workspace
     springs: springs_room.Workspace
     joints: joints.Workspace
     loops: loops_room.Workspace
@@ -153,6 +158,7 @@ def make_state(system: System) -> State:
         v=np.zeros(len(model.rate_damping)),
         energy_start=np.zeros(3),
         multibody=multibody.make_state(model),
+        pushing=pushing.make_state(system.pushing),
         springs=springs_room.make_state(system.springs, model),
         joints=joints.make_state(system.joints),
         loops=loops_room.make_state(system.loops),
@@ -171,6 +177,7 @@ def make_workspace(system: System) -> Workspace:
     capacity = first_capacity(system.contact)
     return Workspace(
         multibody=multibody.make_workspace(model),
+        pushing=pushing.make_workspace(system.pushing),
         springs=springs_room.make_workspace(system.springs),
         joints=joints.make_workspace(system.joints, coordinates),
         loops=loops_room.make_workspace(system.loops, model),
@@ -189,6 +196,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
     implicit = system.settings.scheme == IMPLICIT
     rooms = {
         multibody: True,
+        pushing: pushing.acts(system.pushing),
         springs_room: springs_room.acts(system.springs, system.multibody),
         joints: joints.acts(system.joints),
         loops_room: loops_room.acts(system.loops),
@@ -220,7 +228,7 @@ def refused_by_rooms(system: System) -> Refused:
 
 
 # Rooms with accounts of energy, in the order in which these are read.
-ACCOUNTS = (joints, hydraulics, springs_room, loops_room, contact, soil, tracks)
+ACCOUNTS = (pushing, joints, hydraulics, springs_room, loops_room, contact, soil, tracks)
 
 
 def entries_of(system: System) -> list[list[Any]]:

@@ -27,11 +27,14 @@ from grouser.physics.constraints.diagnostics import record_convergence, record_n
 from grouser.physics.constraints.work import account_dampers, account_drives, account_loops, account_springs
 from grouser.physics.drives.springs import linearise_drives
 from grouser.physics.integrators.step import is_finite
+from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.broyden import next_direction
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise, solve, solve_transposed
 from grouser.physics.multibody.integration import integrate_positions
-from grouser.physics.multibody.kinematics import update_kinematics, update_positions
+from grouser.physics.multibody.kinematics import update_kinematics_of, update_positions_of
 from grouser.physics.multibody.newton_euler import inverse_dynamics
+from grouser.physics.multibody.spans import whole
 
 if TYPE_CHECKING:
     from grouser.physics.integrators.context import State, StepContext, System, Workspace
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
 _CONVERGED = 1e-13
 _ROUNDING = 1e-8
 _MOST_ROUNDS = 30
+# With a factor that is kept, changes shrink by a factor of hundreds a round: the iteration ends when the next change
+# would be below this share of the largest rate.
+_FORESEEN = 1e-11
 # A step has not converged when its last round changes a rate by more than this share of the largest, and a position by
 # more than rounding in stiff springs, which is all that moves a machine at rest [m, rad].
 _NOT_CONVERGED, _NEGLIGIBLE = 1e-6, 1e-12
@@ -64,20 +70,24 @@ def make_midpoint_step(system: "System", state: "State", command: "Command", wor
     """One step."""
     model, loops, step = system.multibody, system.loops, system.settings.step
     kinematics, loop_rows, middle = workspace.multibody.kinematics, workspace.loops.rows, workspace.multibody.velocity
-    update_positions(model, state.q, kinematics)
-    measure_loops(model, loops, kinematics, loop_rows.motion)
+    if loops.axis.shape[0] > 0:
+        update_positions_of(model, whole(model), state.q, kinematics)
+        measure_loops(model, loops, kinematics, loop_rows.motion)
     for p in range(workspace.loops.deflection_start.shape[0]):
         for k in range(6):
             workspace.loops.deflection_start[p, k] = loop_rows.motion.deflection[p, k]
     for d in range(middle.shape[0]):
         workspace.multibody.velocity_start[d] = state.v[d]
         middle[d] = state.v[d]
-    rounds, change, shrinks, worst = 0, np.inf, True, 0
-    while rounds < _MOST_ROUNDS and change > _CONVERGED and (shrinks or change > _ROUNDING):
-        rounds += 1
-        before = change
-        change, worst = _iterate_middle(system, state, command, workspace)
-        shrinks = change < 0.5 * before
+    if _keeps_factor(system):
+        rounds, change, worst = _search_middle(system, state, command, workspace)
+    else:
+        rounds, change, shrinks, worst = 0, np.inf, True, 0
+        while rounds < _MOST_ROUNDS and change > _CONVERGED and (shrinks or change > _ROUNDING):
+            rounds += 1
+            before = change
+            change, worst = _iterate_middle(system, state, command, workspace)
+            shrinks = change < 0.5 * before
     if change > _NOT_CONVERGED:
         largest = 0.0
         for d in range(middle.shape[0]):
@@ -118,6 +128,8 @@ def make_midpoint_step(system: "System", state: "State", command: "Command", wor
         *(loop_rows.impulse, loop_rows.motion.jacobian, middle, state.loops.work),
     )
     for d in range(middle.shape[0]):
+        if _keeps_factor(system):
+            state.multibody.rate_change[d] = 2.0 * (middle[d] - state.v[d])
         state.v[d] = 2.0 * middle[d] - state.v[d]
     integrate_positions(model, state.q, middle, step)
     _project_velocity(system, state, workspace)
@@ -136,16 +148,14 @@ def _iterate_middle(system: "System", state: "State", command: "Command", worksp
         workspace.multibody.factor,
         workspace.multibody.force,
     )
-    for d in range(workspace.multibody.q_middle.shape[0]):
-        workspace.multibody.q_middle[d] = state.q[d]
-    integrate_positions(model, workspace.multibody.q_middle, middle, half)
-    update_kinematics(model, workspace.multibody.q_middle, middle, kinematics)
+    _place_middle(model, state, half, workspace)
     mass_matrix(model, kinematics, workspace.multibody.composite, mass)
     inverse_dynamics(
         model, kinematics, workspace.multibody.still, workspace.multibody.wrench, workspace.multibody.motion, force
     )
     for d in range(force.shape[0]):
         force[d] = -force[d]
+        workspace.multibody.bias[d] = force[d]
     apply_coordinate_springs(
         model, system.springs, state.q, state.v, state.springs.hysteresis, half, mass, force, workspace.springs.law
     )
@@ -169,6 +179,9 @@ def _iterate_middle(system: "System", state: "State", command: "Command", worksp
         model, loops, kinematics, workspace.loops.deflection_start, mass, middle, half, workspace.loops.rows
     )
     add_loop_rows(model, loops, state.v, half, workspace.loops.rows, mass, force)
+    for d in range(force.shape[0]):
+        # the part that does not depend on the rates in the middle, for `_search_middle`
+        workspace.multibody.bias[d] = force[d] - workspace.multibody.bias[d]
     singular = factorise(model, kinematics, mass)
     if singular >= 0:
         force[singular] = np.nan
@@ -185,6 +198,71 @@ def _iterate_middle(system: "System", state: "State", command: "Command", worksp
 
 
 @inlined
+def _place_middle(model: MultibodyModel, state: "State", half, workspace: "Workspace"):
+    """Kinematics in the middle of the step, at its rates."""
+    q_middle, middle = workspace.multibody.q_middle, workspace.multibody.velocity
+    for d in range(q_middle.shape[0]):
+        q_middle[d] = state.q[d]
+    integrate_positions(model, q_middle, middle, half)
+    update_kinematics_of(model, whole(model), q_middle, middle, workspace.multibody.kinematics)
+
+
+@inlined
+def _keeps_factor(system: "System"):
+    """Whether the factor of the first round serves the whole step: with elastic links, and without loop joints."""
+    return system.multibody.elastic.body.shape[0] > 0 and system.loops.row_loop.shape[0] == 0
+
+
+@inlined
+def _search_middle(system: "System", state: "State", command: "Command", workspace: "Workspace"):
+    """Finds the rates in the middle by one round with a new factor, and Broyden's method with that factor.
+
+    The equations of motion of a round are those at its positions and rates, for its acceleration a = (v_m - v) / (h/2):
+    to find what is missing takes a time linear in the coordinates of a link, a new mass matrix their square. The first
+    guess of the rates is that of constant acceleration.
+
+    Returns:
+        Number of rounds; the relative change that another one would make, at most; and its coordinate.
+    """
+    model, half, work = system.multibody, 0.5 * system.settings.step, workspace.multibody
+    middle, factor, residual, acceleration = work.velocity, work.factor, work.discrete.missing, work.discrete.change
+    direction = work.discrete.direction
+    for d in range(middle.shape[0]):
+        middle[d] += 0.5 * state.multibody.rate_change[d]
+    change, worst = _iterate_middle(system, state, command, workspace)
+    rounds, before, foreseen = 1, 0.0, np.inf
+    while rounds < _MOST_ROUNDS and foreseen > _FORESEEN:
+        _place_middle(model, state, half, workspace)
+        for d in range(middle.shape[0]):
+            acceleration[d] = (middle[d] - state.v[d]) / half
+        inverse_dynamics(model, work.kinematics, acceleration, work.wrench, work.motion, residual)
+        for d in range(middle.shape[0]):
+            residual[d] = work.bias[d] - factor.along[d] * acceleration[d] - residual[d]
+        solve_transposed(model, factor, residual)
+        next_direction(direction, rounds - 1, residual, 0, middle.shape[0])
+        for d in range(middle.shape[0]):
+            residual[d] = direction[rounds - 1, d]
+        solve(model, factor, residual)
+        change, largest, worst = 0.0, 0.0, 0
+        for d in range(middle.shape[0]):
+            moved = half * residual[d]
+            if abs(moved) > change:
+                change, worst = abs(moved), d
+            middle[d] += moved
+            largest = max(largest, abs(middle[d]))
+        if largest > 0.0:
+            change /= largest
+        rounds += 1
+        if rounds > 2 and change > 0.5 * before and change <= _ROUNDING:
+            foreseen = change
+            break
+        # the first change tells nothing of the next one
+        foreseen = change * min(1.0, change / before) if rounds > 2 else change
+        before = change
+    return rounds, foreseen, worst
+
+
+@inlined
 def _project_velocity(system: "System", state: "State", workspace: "Workspace"):
     """Removes the speeds of the rigid loop joints at the end of the step."""
     model, kinematics, mass, force = (
@@ -195,7 +273,7 @@ def _project_velocity(system: "System", state: "State", workspace: "Workspace"):
     )
     if not system.loops.row_rigid.any():
         return
-    update_positions(model, state.q, kinematics)
+    update_positions_of(model, whole(model), state.q, kinematics)
     measure_loops(model, system.loops, kinematics, workspace.loops.rows.motion)
     mass_matrix(model, kinematics, workspace.multibody.composite, mass)
     force[:] = 0.0

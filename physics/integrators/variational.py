@@ -39,8 +39,9 @@ from grouser.physics.multibody.discrete_momentum import (
 )
 from grouser.physics.multibody.factorisation import factorise, solve, solve_transposed
 from grouser.physics.multibody.integration import integrate_positions
-from grouser.physics.multibody.kinematics import update_kinematics, update_positions
+from grouser.physics.multibody.kinematics import place_links_of, update_kinematics, update_positions_of
 from grouser.physics.multibody.newton_euler import gather_forces
+from grouser.physics.multibody.spans import every_body, whole
 
 if TYPE_CHECKING:
     from grouser.physics.integrators.context import State, StepContext, System, Workspace
@@ -171,7 +172,7 @@ def _find_residual(system: "System", state: "State", workspace: "Workspace"):
     for k in range(state.q.shape[0]):
         motion.q[k] = state.q[k]
     integrate_positions(model, motion.q, rate, step)
-    update_positions(model, motion.q, motion.ahead)
+    update_positions_of(model, every_body(model), motion.q, motion.ahead)
     find_momenta(model, workspace.multibody.kinematics, motion.ahead, step, motion.momentum)
     for i in range(motion.wrench.shape[0]):
         for k in range(6):
@@ -249,6 +250,7 @@ def _find_end_rates(system: "System", state: "State", workspace: "Workspace"):
     momenta_at_end(model, workspace.multibody.kinematics, motion.ahead, step, motion.momentum, motion.wrench, velocity)
     for d in range(rate.shape[0]):
         velocity[d] += 0.5 * step * motion.force[d]
+    place_links_of(model, whole(model), motion.q, motion.ahead)
     mass_matrix(model, motion.ahead, workspace.multibody.composite, factor)
     singular = factorise(model, motion.ahead, factor)
     if singular >= 0:

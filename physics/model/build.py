@@ -70,6 +70,7 @@ def build_model(
         column_shape=np.concatenate([np.zeros((0, 6)), *tree.shape]),
         shortening_start=np.cumsum([0, *map(len, tree.shortening)]),
         shortening=np.concatenate([np.zeros(0), *tree.shortening]),
+        elastic=tree.elastic_links(),
         rate_inertia=tree.rotors(),
         rate_damping=np.array(tree.damping, dtype=float),
         spring_position=np.array([spring[0] for spring in tree.springs], dtype=np.int64),
@@ -86,6 +87,6 @@ def build_model(
         q_initial=np.array(tree.q_initial, dtype=float),
         gravity=np.array(gravity, dtype=float),
     )
-    for array in model:
+    for array in (*(one for one in model if isinstance(one, np.ndarray)), *model.elastic):
         array.flags.writeable = False
     return model, tree.names()

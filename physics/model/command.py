@@ -1,4 +1,4 @@
-"""Commands and faults of a machine."""
+"""Commands, pushes and faults of a machine."""
 
 from typing import NamedTuple
 
@@ -6,12 +6,15 @@ import numpy as np
 
 
 class Command(NamedTuple):
-    """Commands of a machine, and faults of its components; kept until changed.
+    """Commands of a machine, pushes on it, and faults of its components; kept until changed.
 
     Attributes:
         valve: spool command of each valve [-], -1 to 1.
         drive: setpoint of each drive: position, speed or effort [rad, m, rad/s, m/s, N m or N].
         emergency_stop: of each machine: valves to neutral, holding brakes on, drives braked, (machines,).
+        pushed: whether each link is pushed, (links,).
+        push: force and moment on each link [N, N m], world axes, and the place of the force in the frame of the link's
+            body [m], (links, 9).
         stuck_spool: whether the spool of each valve is stuck.
         slow_spool: loss of speed of each spool, as a share [-].
         stopped_pump: whether each pump is stopped; displacement pumps before supplies of constant pressure.
@@ -24,6 +27,8 @@ class Command(NamedTuple):
     valve: np.ndarray
     drive: np.ndarray
     emergency_stop: np.ndarray
+    pushed: np.ndarray
+    push: np.ndarray
     stuck_spool: np.ndarray
     slow_spool: np.ndarray
     stopped_pump: np.ndarray
@@ -34,13 +39,15 @@ class Command(NamedTuple):
 
 
 def make_command(
-    *, valves: int, drives: int, machines: int, pumps: int, reliefs: int, leaks: int, cylinders: int
+    *, valves: int, drives: int, machines: int, links: int, pumps: int, reliefs: int, leaks: int, cylinders: int
 ) -> Command:
-    """Everything in neutral, without faults."""
+    """Everything in neutral, without pushes and faults."""
     return Command(
         valve=np.zeros(valves),
         drive=np.zeros(drives),
         emergency_stop=np.zeros(machines, dtype=np.bool_),
+        pushed=np.zeros(links, dtype=np.bool_),
+        push=np.zeros((links, 9)),
         stuck_spool=np.zeros(valves, dtype=np.bool_),
         slow_spool=np.zeros(valves),
         stopped_pump=np.zeros(pumps, dtype=np.bool_),

@@ -11,9 +11,9 @@ coordinate rate of a body's joint is a *column*: the twist that it gives the bod
 and shares the coordinate of the joint that it follows.
 
 A link may carry elastic coordinates. Each joint on such a link is attached through an *elastic* body, which has a
-column for each of them. The first such body of a link has its coordinates, the others share them as mimicking joints
-do, and the masses that they carry make its modal mass matrix. The frame of an elastic body is displaced in the axes of
-its joint by
+column for each of them, and shares them with the others as mimicking joints do. The masses that they carry make the
+modal mass matrix of the link. Those with nothing else on them are *carried* bodies, behind all others: a step takes
+them together, by links (`model.elastic_links`). The frame of an elastic body is displaced in the axes of its joint by
 
     (1 - c s) d - 1/2 s e,    d = sum q_a t_a,  s = q^T H q,    and turned by the rotation vector    sum q_a r_a,
 
@@ -27,6 +27,8 @@ elastically: a displacement by the exponential of coordinate times shape.
 from typing import NamedTuple
 
 import numpy as np
+
+from grouser.physics.model.elastic_links import ElasticLinks
 
 REVOLUTE, PRISMATIC, PLANAR, FREE, TWIST, SPHERICAL, ELASTIC = range(7)
 
@@ -54,6 +56,7 @@ class MultibodyModel(NamedTuple):
             (columns, 6).
         shortening_start, shortening: H of body i is shortening[shortening_start[i]:shortening_start[i + 1]], row by
             row [m]; none if it has no entries.
+        elastic: the elastic links with masses.
         rate_inertia: of rotors geared to each coordinate, reduced to it [kg m2 or kg], (coordinates,).
         rate_damping: viscous damping of each coordinate [N m s/rad or N s/m], (coordinates,).
         spring_position, spring_rate, spring_stiffness: elastic coordinates: index in q and in v, stiffness.
@@ -91,6 +94,7 @@ class MultibodyModel(NamedTuple):
     column_shape: np.ndarray
     shortening_start: np.ndarray
     shortening: np.ndarray
+    elastic: ElasticLinks
     rate_inertia: np.ndarray
     rate_damping: np.ndarray
     spring_position: np.ndarray
@@ -113,9 +117,3 @@ def with_initial_positions(model: MultibodyModel, q: np.ndarray) -> MultibodyMod
     q = np.array(q)
     q.flags.writeable = False
     return model._replace(q_initial=q)
-
-
-def position_count(model: MultibodyModel, body: int) -> int:
-    """Numbers in q of a body's joint."""
-    turns_freely = int(model.body_kind[body]) in (FREE, SPHERICAL)
-    return int(model.column_start[body + 1] - model.column_start[body]) + turns_freely

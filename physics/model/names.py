@@ -41,7 +41,7 @@ class Names:
         link_body: body of each link (-1: the world).
         link_rotation, link_position: link frame in its body's frame, (links, 3, 3) and (links, 3) [m].
         body_joint: name of the joint that moves each body.
-        rate_joint: name of the joint that each coordinate rate belongs to.
+        position_joint, rate_joint: name of the joint that each position and each coordinate rate belongs to.
     """
 
     joints: dict[str, JointCoordinate]
@@ -53,6 +53,7 @@ class Names:
     link_rotation: np.ndarray
     link_position: np.ndarray
     body_joint: tuple[str, ...]
+    position_joint: tuple[str, ...]
     rate_joint: tuple[str, ...]
 
     def link_index(self, name: str) -> int:

@@ -16,6 +16,7 @@ from grouser.physics.description.data.mechanism import Joint, axis_name
 from grouser.physics.description.data.pose import AXES, Pose
 from grouser.physics.description.urdf.placement import initial_poses, initial_positions
 from grouser.physics.model.blocks import moving_rates
+from grouser.physics.model.elastic_links import ElasticLinks, LinkCoordinates, carried_joints, elastic_links
 from grouser.physics.model.lumped_inertia import LumpedInertia
 from grouser.physics.model.multibody import ELASTIC, FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST
 from grouser.physics.model.names import FrameOfJoint, JointCoordinate, Names
@@ -68,8 +69,11 @@ class Tree:
         self.shortening, self.axis, self.contraction = [], [], []
         self.q_start, self.v_start, self.mimics, self.multiplier, self.offset = [], [], [], [], []
         self.inertia, self.body_joint, self.damping, self.q_initial, self.rate_joint = [], [], [], [], []
+        self.position_joint = []
         self.springs = []  # (index in q, index in v, stiffness)
-        self.elastic = {}  # elastic link -> first index of its coordinates in q, in v
+        self.elastic = {}  # elastic link -> LinkCoordinates
+        self.carried, self.carried_names = [], carried_joints(machine)  # joints of bodies that come last
+        self.first_carried = 0
         self.compliant = {compliance.joint: compliance for compliance in machine.compliant_joints}
         self.measured = {sensor.joint for sensor in machine.force_torque_sensors}
         self.locked = []  # bodies beyond measured fixed joints
@@ -98,11 +102,9 @@ class Tree:
             self._place(root, 0, np.eye(3), np.zeros(3))
         else:
             self._place(root, -1, rotation, position)
-        waiting = list(reversed(self.children[root]))
-        while waiting:
-            joint = waiting.pop()
-            self._add_joint(joint)
-            waiting.extend(reversed(self.children[joint.child]))
+        self._walk(self.children[root])
+        self.first_carried, self.carried_names = len(self.parent), set()
+        self._walk(self.carried)
         for joint in self.machine.joints:
             if joint.mimic is not None:
                 body, followed = self.joint_body[joint.name], self.joint_body[joint.mimic.joint]
@@ -113,6 +115,29 @@ class Tree:
             if self.parent[body] >= 0:
                 self.q_start[body] = self.q_start[self.parent[body]]
                 self.v_start[body] = self.v_start[self.parent[body]]
+
+    def _walk(self, joints):
+        """Adds joints and all beyond them, depth first; those that are carried are put off."""
+        waiting = list(reversed(joints))
+        while waiting:
+            joint = waiting.pop()
+            if self.links[joint.parent].elastic:
+                self._open_elastic(joint.parent)
+            if joint.name in self.carried_names:
+                self.carried.append(joint)
+            else:
+                self._add_joint(joint)
+                waiting.extend(reversed(self.children[joint.child]))
+
+    def _open_elastic(self, name):
+        """Adds the coordinates of an elastic link, if it has none yet."""
+        if name in self.elastic:
+            return
+        coordinates = self.links[name].elastic
+        self.elastic[name] = LinkCoordinates(len(self.q_initial), self.rate_count, len(coordinates))
+        for coordinate in coordinates:
+            self.springs.append((len(self.q_initial), self.rate_count, coordinate.stiffness))
+            self._add_coordinate([0.0], coordinate.damping, f"{name}.{coordinate.name}")
 
     def _place(self, name, body, rotation, position):
         self.pose[name] = (body, rotation, position)
@@ -153,18 +178,12 @@ class Tree:
                 file=self.machine.file,
                 element=f'<joint name="{joint.name}">',
             )
-        place = self.elastic.get(joint.parent)
+        place = self.elastic[joint.parent]
         shapes = np.hstack([shape.translation, shape.rotation])
-        self._append(joint.name, ELASTIC, shapes, parent, rotation, position, mimics=place is not None)
+        self._append(joint.name, ELASTIC, shapes, parent, rotation, position, mimics=True)
         self.shortening[-1], self.axis[-1] = np.array(shape.shortening, dtype=float).ravel(), shape.axis
         self.contraction[-1] = shape.contraction
-        if place is None:
-            self.elastic[joint.parent] = self.q_start[-1], self.v_start[-1]
-            for coordinate in coordinates:
-                self.springs.append((len(self.q_initial), self.rate_count, coordinate.stiffness))
-                self._add_coordinate([0.0], coordinate.damping, f"{joint.parent}.{coordinate.name}")
-        else:
-            self.q_start[-1], self.v_start[-1] = place
+        self.q_start[-1], self.v_start[-1] = place.q, place.rate
         return len(self.parent) - 1
 
     def _add_compliance(self, joint: Joint, parent, rotation, position):
@@ -244,6 +263,7 @@ class Tree:
     def _add_coordinate(self, start, damping, name, rates=1):
         """Adds a coordinate: its initial positions, and its rates' damping and name."""
         self.q_initial.extend(start)
+        self.position_joint.extend([name] * len(start))
         self.damping.extend([damping] * rates)
         self.rate_joint.extend([name] * rates)
 
@@ -275,6 +295,10 @@ class Tree:
                 file=self.machine.file,
                 remedy="join links by fixed joints where they do not move",
             )
+
+    def elastic_links(self) -> ElasticLinks:
+        """The elastic links as a whole."""
+        return elastic_links(self.machine, self.carried, self.elastic, self.pose, self.first_carried)
 
     def alone(self):
         """Whether each body floats in the world and carries no other."""
@@ -309,11 +333,14 @@ class Tree:
         return gears
 
     def coupled_bodies(self):
-        """Bodies on which forces act that couple several coordinates: of loop joints, of wheels on soil and tracks."""
+        """Bodies on which forces act that couple several coordinates: of loop joints, of wheels on soil and tracks; and
+        those with elastic links."""
         wheels = [self.pose[wheel.link][0] for wheel in self.machine.wheels]
         wheels += [self.pose[wheel.link][0] for wheel in self.machine.track_wheels]
         sprockets = [self.joint_body[track.sprocket] for track in self.machine.tracks]
-        return {*wheels, *sprockets, *(body for bodies in self.looped_bodies() for body in bodies)}
+        looped = [body for bodies in self.looped_bodies() for body in bodies]
+        bending = [self.pose[name][0] for name in self.elastic]
+        return {*wheels, *sprockets, *looped, *bending, *range(self.first_carried, len(self.parent))}
 
     def rotors(self):
         """Inertia of rotors geared to each coordinate rate, and of belts."""
@@ -355,5 +382,6 @@ class Tree:
             link_rotation=np.array([self.pose[name][1] for name in links]),
             link_position=np.array([self.pose[name][2] for name in links]),
             body_joint=tuple(self.body_joint),
+            position_joint=tuple(self.position_joint),
             rate_joint=tuple(self.rate_joint),
         )

@@ -5,6 +5,7 @@ import numpy as np
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import momentum
 from grouser.physics.model.multibody import MultibodyModel
+from grouser.physics.multibody.elastic_link import couple_elastic_link, is_link_in
 from grouser.physics.multibody.kinematics import Kinematics, force_along
 from grouser.physics.multibody.mass import MassMatrix
 from grouser.physics.multibody.spans import Span, whole
@@ -33,6 +34,13 @@ def mass_matrix_of(model: MultibodyModel, span: Span, kinematics: Kinematics, co
     for i in range(span.body, span.body_end):
         for k in range(10):
             composite[i, k] = kinematics.inertia[i, k]
+    for link in range(model.elastic.body.shape[0]):
+        if is_link_in(model.elastic, link, span):
+            couple_elastic_link(model, link, kinematics.column, kinematics.elastic, mass)
+            body = model.elastic.body[link]
+            if body >= 0:
+                for k in range(10):
+                    composite[body, k] += kinematics.elastic.inertia[link, k]
     for m in range(span.body_end - span.body):
         i = span.body_end - np.uintp(1) - m
         for c in range(model.column_start[i], model.column_start[i + np.uintp(1)]):

@@ -9,7 +9,7 @@ SO(3).
 from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import inlined
-from grouser.physics.base.spatial import screw_displacement, turning_bias
+from grouser.physics.base.spatial import cross_polynomial, turning_bias, turning_coefficients
 
 if TYPE_CHECKING:
     from grouser.physics.model.multibody import MultibodyModel
@@ -48,11 +48,17 @@ def displace(model: "MultibodyModel", i, q, bending, slope, column):
     lost = model.body_contraction[i]
     kept = 1.0 - lost * square
     gx, gy, gz = ex + 2.0 * lost * dx, ey + 2.0 * lost * dy, ez + 2.0 * lost * dz
+    t00, t01, t02, t10, t11, t12, t20, t21, t22 = cross_polynomial(
+        rx, ry, rz, *turning_coefficients(rx * rx + ry * ry + rz * rz)
+    )
     for c in range(first, end):
+        ux, uy, uz = shape[c, 3], shape[c, 4], shape[c, 5]
         column[c, 0] = kept * shape[c, 0] - slope[c] * gx
         column[c, 1] = kept * shape[c, 1] - slope[c] * gy
         column[c, 2] = kept * shape[c, 2] - slope[c] * gz
-        column[c, 3], column[c, 4], column[c, 5] = screw_displacement(rx, ry, rz, shape[c, 3], shape[c, 4], shape[c, 5])
+        column[c, 3] = t00 * ux + t01 * uy + t02 * uz
+        column[c, 4] = t10 * ux + t11 * uy + t12 * uz
+        column[c, 5] = t20 * ux + t21 * uy + t22 * uz
     bending[i, 0], bending[i, 1], bending[i, 2] = rx, ry, rz
     bending[i, 3], bending[i, 4], bending[i, 5] = dx, dy, dz
     half = 0.5 * square

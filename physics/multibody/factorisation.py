@@ -82,13 +82,21 @@ def _factorise_entries(model: MultibodyModel, begin, end, matrix: MassMatrix):
             return np.int64(k)
         inverse = 1.0 / pivot
         block, first, last = np.uintp(model.rate_first[k]), np.uintp(start[k]), np.uintp(start[k + 1])
-        for a in range(first, last):
-            i = np.uintp(pattern[a])
-            x = inverse * lower[k, i]
-            for b in range(first, a):
-                j = np.uintp(pattern[b])
-                lower[block + i, j] -= x * lower[k, j]
-            diagonal[block + i] -= x * lower[k, i]
+        if last - first == k - block:
+            # a full row: its entries are next to each other
+            for i in range(last - first):
+                x, other = inverse * lower[k, i], block + i
+                for j in range(i):
+                    lower[other, j] -= x * lower[k, j]
+                diagonal[other] -= x * lower[k, i]
+        else:
+            for a in range(first, last):
+                i = np.uintp(pattern[a])
+                x = inverse * lower[k, i]
+                for b in range(first, a):
+                    j = np.uintp(pattern[b])
+                    lower[block + i, j] -= x * lower[k, j]
+                diagonal[block + i] -= x * lower[k, i]
         # The roots last: the next pivot does not depend on them.
         inverse = math.sqrt(inverse)
         diagonal[k] = inverse

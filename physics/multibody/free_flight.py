@@ -13,7 +13,9 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.spatial import momentum, rotated_back
 from grouser.physics.model.multibody import FREE
-from grouser.physics.multibody.kinematics import joint_motion, update_kinematics
+from grouser.physics.multibody.elastic_link import elastic_momentum
+from grouser.physics.multibody.kinematics import joint_motion, update_kinematics_of
+from grouser.physics.multibody.spans import whole
 
 if TYPE_CHECKING:
     from grouser.physics.model.multibody import MultibodyModel
@@ -56,7 +58,7 @@ def keep_centre_of_mass(model: "MultibodyModel", span: "Span", work: "Workspace"
             last += 1
         if last > first + 1 and model.body_kind[first] == FREE and _is_free(model, first, last, work.touched):
             if not updated:
-                update_kinematics(model, q, v, work.discrete.ahead)
+                update_kinematics_of(model, whole(model), q, v, work.discrete.ahead)
                 updated = True
             _correct_base(model, first, last, work, step, q, v)
         first = last
@@ -91,6 +93,19 @@ def _correct_base(model: "MultibodyModel", first, last, work: "Workspace", step:
         x += ahead.inertia[i, 6] - start.inertia[i, 6]
         y += ahead.inertia[i, 7] - start.inertia[i, 7]
         z += ahead.inertia[i, 8] - start.inertia[i, 8]
+    for link in range(model.elastic.body.shape[0]):
+        if _root_of(model, model.elastic.body[link]) == first:
+            f0, f1, f2 = elastic_momentum(model.elastic, link, work.velocity_start, start.elastic)
+            px, py, pz = px + f0, py + f1, pz + f2
+            f0, f1, f2 = elastic_momentum(model.elastic, link, v, ahead.elastic)
+            nx, ny, nz = nx + f0, ny + f1, nz + f2
+            t = ahead.twist[model.elastic.body[link]]
+            f0, f1, f2, _, _, _ = momentum(ahead.elastic.inertia, link, t[0], t[1], t[2], t[3], t[4], t[5])
+            nx, ny, nz = nx + f0, ny + f1, nz + f2
+            mass += ahead.elastic.inertia[link, 9]
+            x += ahead.elastic.inertia[link, 6] - start.elastic.inertia[link, 6]
+            y += ahead.elastic.inertia[link, 7] - start.elastic.inertia[link, 7]
+            z += ahead.elastic.inertia[link, 8] - start.elastic.inertia[link, 8]
     ux = px / mass + step * model.gravity[0]
     uy = py / mass + step * model.gravity[1]
     uz = pz / mass + step * model.gravity[2]

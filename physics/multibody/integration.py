@@ -4,7 +4,8 @@ import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import quaternion_exponential, quaternion_product, rotation_matrix, screw_displacement
-from grouser.physics.model.multibody import ELASTIC, FREE, PLANAR, SPHERICAL, MultibodyModel
+from grouser.physics.model.multibody import FREE, PLANAR, SPHERICAL, MultibodyModel
+from grouser.physics.multibody.elastic_link import is_link_in
 from grouser.physics.multibody.spans import Span, whole
 
 
@@ -33,11 +34,13 @@ def integrate_positions_of(model: MultibodyModel, span: Span, q, v, step: float)
             _turn(q, at, step * v[rate], step * v[rate + 1], step * v[rate + 2])
         elif kind == PLANAR:
             _integrate_planar(q, at, v, rate, step)
-        elif kind == ELASTIC:
-            for k in range(model.column_start[i + 1] - model.column_start[i]):
-                q[at + k] += step * v[rate + k]
         else:
             q[at] += step * v[rate]
+    links = model.elastic
+    for link in range(links.body.shape[0]):
+        if is_link_in(links, link, span):
+            for k in range(links.size[link]):
+                q[links.q[link] + k] += step * v[links.rate[link] + k]
 
 
 @kernel

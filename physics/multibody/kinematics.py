@@ -16,7 +16,14 @@ from grouser.physics.base.spatial import (
 )
 from grouser.physics.model.multibody import ELASTIC, FREE, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL, TWIST, MultibodyModel
 from grouser.physics.multibody.elastic_body import changing_columns, displace
-from grouser.physics.multibody.spans import Span, Spans, whole
+from grouser.physics.multibody.elastic_link import (
+    ElasticMotion,
+    is_link_in,
+    make_elastic_motion,
+    move_elastic_link,
+    place_elastic_link,
+)
+from grouser.physics.multibody.spans import Span, Spans, carried_bodies, whole
 
 
 class Kinematics(NamedTuple):
@@ -32,6 +39,7 @@ class Kinematics(NamedTuple):
         twist: of each body, (bodies, 6).
         bias: spatial acceleration at zero coordinate acceleration, without that of the parent, (bodies, 6).
         inertia: about `origin` in world axes, (bodies, 10), in the order of `spatial`.
+        elastic: motion of the elastic links.
     """
 
     origin: np.ndarray
@@ -43,6 +51,7 @@ class Kinematics(NamedTuple):
     twist: np.ndarray
     bias: np.ndarray
     inertia: np.ndarray
+    elastic: ElasticMotion
 
 
 def make_kinematics(model: MultibodyModel) -> Kinematics:
@@ -58,20 +67,22 @@ def make_kinematics(model: MultibodyModel) -> Kinematics:
         np.zeros((bodies, 6)),
         np.zeros((bodies, 6)),
         np.zeros((bodies, 10)),
+        make_elastic_motion(model.elastic),
     )
 
 
 @embedded
 def update_kinematics(model: MultibodyModel, q, v, kinematics: Kinematics):
-    """Fills `kinematics` for the positions q and rates v."""
+    """Fills `kinematics` for the positions q and rates v, also that of the carried bodies."""
     update_kinematics_of(model, whole(model), q, v, kinematics)
+    update_kinematics_of(model, carried_bodies(model), q, v, kinematics)
 
 
 @embedded
 def update_kinematics_of(model: MultibodyModel, span: Span, q, v, kinematics: Kinematics):
     """As `update_kinematics`, for the bodies of a span; the origin moves in any case."""
-    _update_positions_of(model, span, q, kinematics)
-    _update_velocities_of(model, span, v, kinematics)
+    update_positions_of(model, span, q, kinematics)
+    update_velocities_of(model, span, v, kinematics)
 
 
 @inlined
@@ -81,7 +92,7 @@ def follow_origin(model: MultibodyModel, awake: Spans, q, kinematics: Kinematics
         return
     origin, position, offset, m = kinematics.origin, kinematics.position, model.body_position, model.body_rotation
     for k in range(awake.number[0]):
-        end = awake.bound[k + 1, 0] if k + 1 < awake.number[0] else model.body_parent.shape[0]
+        end = awake.bound[k + 1, 0] if k + 1 < awake.number[0] else model.elastic.carried[0]
         for i in range(awake.bound[k, 1], end):
             at = model.body_q[i]
             for a in range(3):
@@ -92,11 +103,12 @@ def follow_origin(model: MultibodyModel, awake: Spans, q, kinematics: Kinematics
 @inlined
 def update_positions(model: MultibodyModel, q, kinematics: Kinematics):
     """Origin, rotations, positions, columns and inertias for the positions q."""
-    _update_positions_of(model, whole(model), q, kinematics)
+    update_positions_of(model, whole(model), q, kinematics)
+    update_positions_of(model, carried_bodies(model), q, kinematics)
 
 
 @inlined
-def _update_positions_of(model: MultibodyModel, span: Span, q, kinematics: Kinematics):
+def update_positions_of(model: MultibodyModel, span: Span, q, kinematics: Kinematics):
     """As `update_positions`, for the bodies of a span."""
     origin, rotation, position = kinematics.origin, kinematics.rotation, kinematics.position
     floating = model.body_parent.shape[0] > 0 and model.body_kind[0] == FREE
@@ -109,6 +121,38 @@ def _update_positions_of(model: MultibodyModel, span: Span, q, kinematics: Kinem
     for i in range(span.body, span.body_end):
         _place_body(model, i, q, kinematics)
         _inertia_in_world(model, i, rotation, position, kinematics.inertia)
+    place_links_of(model, span, q, kinematics)
+
+
+@inlined
+def place_links_of(model: MultibodyModel, span: Span, q, kinematics: Kinematics):
+    """Places the elastic links of a span, whose bodies are up to date."""
+    for link in range(model.elastic.body.shape[0]):
+        if is_link_in(model.elastic, link, span):
+            _place_link(model, link, kinematics)
+            place_elastic_link(model.elastic, link, q, kinematics.elastic)
+
+
+@kernel
+def _place_link(model: MultibodyModel, link, kinematics: Kinematics):
+    """Frame of an elastic link."""
+    links, motion, body = model.elastic, kinematics.elastic, model.elastic.body[link]
+    offset, placement, turn, place = (
+        links.position[link],
+        links.rotation[link],
+        motion.rotation[link],
+        motion.position[link],
+    )
+    for k in range(3):
+        if body < 0:
+            place[k] = offset[k] - kinematics.origin[k]
+            for m in range(3):
+                turn[k, m] = placement[k, m]
+        else:
+            a = kinematics.rotation[body]
+            place[k] = kinematics.position[body, k] + a[k, 0] * offset[0] + a[k, 1] * offset[1] + a[k, 2] * offset[2]
+            for m in range(3):
+                turn[k, m] = a[k, 0] * placement[0, m] + a[k, 1] * placement[1, m] + a[k, 2] * placement[2, m]
 
 
 @inlined
@@ -307,11 +351,12 @@ def update_velocities(model: MultibodyModel, v, kinematics: Kinematics):
     A joint's columns are constant in the body or in its parent, so that the bias is V_parent x V_joint; but those of an
     ELASTIC body change in its parent as well.
     """
-    _update_velocities_of(model, whole(model), v, kinematics)
+    update_velocities_of(model, whole(model), v, kinematics)
+    update_velocities_of(model, carried_bodies(model), v, kinematics)
 
 
 @inlined
-def _update_velocities_of(model: MultibodyModel, span: Span, v, kinematics: Kinematics):
+def update_velocities_of(model: MultibodyModel, span: Span, v, kinematics: Kinematics):
     """As `update_velocities`, for the bodies of a span."""
     column, twist, bias = kinematics.column, kinematics.twist, kinematics.bias
     for i in range(span.body, span.body_end):
@@ -330,6 +375,9 @@ def _update_velocities_of(model: MultibodyModel, span: Span, v, kinematics: Kine
             b0, b1, b2, b3, b4, b5 = b0 + c0, b1 + c1, b2 + c2, b3 + c3, b4 + c4, b5 + c5
         bias[i, 0], bias[i, 1], bias[i, 2] = b0, b1, b2
         bias[i, 3], bias[i, 4], bias[i, 5] = b3, b4, b5
+    for link in range(model.elastic.body.shape[0]):
+        if is_link_in(model.elastic, link, span):
+            move_elastic_link(model.elastic, link, v, kinematics.elastic)
 
 
 @kernel

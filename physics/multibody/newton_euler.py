@@ -5,8 +5,15 @@ import numpy as np
 from grouser.physics.base.kernel import embedded, inlined
 from grouser.physics.base.spatial import cross_force, momentum
 from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.multibody.kinematics import Kinematics, force_along, joint_motion
-from grouser.physics.multibody.spans import Span, whole
+from grouser.physics.multibody.elastic_link import add_elastic_forces, is_link_in
+from grouser.physics.multibody.kinematics import (
+    Kinematics,
+    body_acceleration,
+    body_twist,
+    force_along,
+    joint_motion,
+)
+from grouser.physics.multibody.spans import Span, every_body, whole
 
 
 @embedded
@@ -42,7 +49,34 @@ def inverse_dynamics_of(
         f0, f1, f2, f3, f4, f5 = required_wrench(kinematics.inertia, kinematics.twist, i, a0, a1, a2, a3, a4, a5)
         wrench[i, 0], wrench[i, 1], wrench[i, 2] = f0, f1, f2
         wrench[i, 3], wrench[i, 4], wrench[i, 5] = f3, f4, f5
+    for d in range(span.rate, span.rate_end):
+        force[d] = 0.0
+    for link in range(model.elastic.body.shape[0]):
+        if is_link_in(model.elastic, link, span):
+            _add_link_forces(model, link, kinematics, motion, acceleration, wrench, force)
     _gather_forces_of(model, span, column, wrench, force)
+
+
+@inlined
+def _add_link_forces(model: MultibodyModel, link, kinematics: Kinematics, motion, acceleration, wrench, force):
+    """Adds the forces that an elastic link needs, and its wrench to that of the body that carries it."""
+    body = model.elastic.body[link]
+    f0, f1, f2, f3, f4, f5 = add_elastic_forces(
+        model.elastic,
+        link,
+        body_twist(kinematics.twist, body),
+        body_acceleration(motion, body, model.gravity),
+        acceleration,
+        kinematics.elastic,
+        force,
+    )
+    if body >= 0:
+        wrench[body, 0] += f0
+        wrench[body, 1] += f1
+        wrench[body, 2] += f2
+        wrench[body, 3] += f3
+        wrench[body, 4] += f4
+        wrench[body, 5] += f5
 
 
 @inlined
@@ -52,17 +86,17 @@ def gather_forces(model: MultibodyModel, column, wrench, force):
     Args:
         model: the multibody system.
         column: of its kinematics.
-        wrench: on each body; on return, that on all bodies beyond its joint, (bodies, 6).
+        wrench: on each body, carried ones included; on return, that on all bodies beyond its joint, (bodies, 6).
         force: result, (coordinates,).
     """
-    _gather_forces_of(model, whole(model), column, wrench, force)
+    for d in range(force.shape[0]):
+        force[d] = 0.0
+    _gather_forces_of(model, every_body(model), column, wrench, force)
 
 
 @inlined
 def _gather_forces_of(model: MultibodyModel, span: Span, column, wrench, force):
-    """As `gather_forces`, for the bodies of a span."""
-    for d in range(span.rate, span.rate_end):
-        force[d] = 0.0
+    """Adds the forces of the wrenches on the bodies of a span."""
     for m in range(span.body_end - span.body):
         i = span.body_end - np.uintp(1) - m
         f0, f1, f2, f3, f4, f5 = wrench[i, 0], wrench[i, 1], wrench[i, 2], wrench[i, 3], wrench[i, 4], wrench[i, 5]

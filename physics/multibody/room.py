@@ -140,7 +140,7 @@ def apply_forces(context: Context):
         span = span_at(work.awake, k)
         mass_matrix_of(model, span, work.kinematics, work.composite, work.mass)
         bias_forces(model, span, work.kinematics, work.still, work.wrench, work.motion, work.bias)
-        if measure_turning(model, span, work.kinematics.twist, step, work.fast, work.turn, work.turning_body):
+        if measure_turning(model, span, work.kinematics, step, work.fast, work.turn, work.turning_body):
             work.has_fast[0] = True
         for d in range(span.rate, span.rate_end):
             work.force[d] = -work.bias[d]

@@ -47,16 +47,30 @@ class Spans(NamedTuple):
 def make_spans(model: MultibodyModel) -> Spans:
     """One span with everything, and room for the spans between lone free bodies."""
     bound = np.zeros((int(np.count_nonzero(model.body_alone)) + 1, 6), dtype=np.int64)
-    bound[0] = (0, len(model.body_parent), 0, len(model.rate_damping), 0, len(model.q_initial))
+    bound[0] = (0, model.elastic.carried[0], 0, len(model.rate_damping), 0, len(model.q_initial))
     return Spans(np.ones(1, dtype=np.int64), bound)
 
 
 @inlined
 def whole(model: MultibodyModel):
-    """The span of all bodies."""
+    """The span of all trees, without carried bodies (`model.elastic_links`)."""
     none = np.uintp(0)
-    bodies, rates, places = model.body_parent.shape[0], model.rate_damping.shape[0], model.q_initial.shape[0]
+    bodies, rates, places = model.elastic.carried[0], model.rate_damping.shape[0], model.q_initial.shape[0]
     return Span(none, np.uintp(bodies), none, np.uintp(rates), none, np.uintp(places))
+
+
+@inlined
+def carried_bodies(model: MultibodyModel):
+    """The carried bodies, without coordinates."""
+    none = np.uintp(0)
+    return Span(np.uintp(model.elastic.carried[0]), np.uintp(model.body_parent.shape[0]), none, none, none, none)
+
+
+@inlined
+def every_body(model: MultibodyModel):
+    """All bodies, carried ones included, without coordinates: elastic links do not count with it."""
+    none = np.uintp(0)
+    return Span(none, np.uintp(model.body_parent.shape[0]), none, none, none, none)
 
 
 @inlined
@@ -107,7 +121,8 @@ def list_spans(model: MultibodyModel, asleep, spans: Spans):
     """
     count, body, rate, place = 0, 0, 0, 0
     bound = spans.bound
-    for i in range(model.body_parent.shape[0]):
+    bodies = model.elastic.carried[0]
+    for i in range(bodies):
         if asleep[i]:
             rate_here, place_here = model.column_rate[model.column_start[i]], model.body_q[i]
             if i > body:
@@ -115,7 +130,7 @@ def list_spans(model: MultibodyModel, asleep, spans: Spans):
                 bound[count, 1], bound[count, 3], bound[count, 5] = i, rate_here, place_here
                 count += 1
             body, rate, place = i + 1, rate_here + 6, place_here + 7
-    if model.body_parent.shape[0] > body:
+    if bodies > body:
         end = whole(model)
         bound[count, 0], bound[count, 2], bound[count, 4] = body, rate, place
         bound[count, 1], bound[count, 3], bound[count, 5] = end.body_end, end.rate_end, end.place_end

@@ -11,11 +11,13 @@ iteration of its own.
 from typing import TYPE_CHECKING
 
 from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.spatial import rotated_back
 from grouser.physics.multibody.broyden import next_direction
+from grouser.physics.multibody.elastic_link import is_link_in
 from grouser.physics.multibody.factorisation import solve, solve_transposed
 from grouser.physics.multibody.free_body import release_gyroscopic_force
 from grouser.physics.multibody.jacobian import block_of
-from grouser.physics.multibody.kinematics import update_velocities
+from grouser.physics.multibody.kinematics import body_twist, update_velocities_of
 from grouser.physics.multibody.newton_euler import inverse_dynamics_of
 from grouser.physics.multibody.spans import whole
 
@@ -54,13 +56,13 @@ def bias_forces(model: "MultibodyModel", span: "Span", kinematics, still, wrench
 
 
 @inlined
-def measure_turning(model: "MultibodyModel", span: "Span", twist, step: float, fast, turn, turning_body):
+def measure_turning(model: "MultibodyModel", span: "Span", kinematics, step: float, fast, turn, turning_body):
     """Finds how far bodies turn in a step; returns whether there are fast blocks.
 
     Args:
         model: the multibody system.
         span: the bodies.
-        twist: of the bodies.
+        kinematics: with their twists.
         step: [s].
         fast: for the first coordinate of each block, whether a body that is not lone turns by more than `_FAST`,
             result, (coordinates,).
@@ -70,7 +72,7 @@ def measure_turning(model: "MultibodyModel", span: "Span", twist, step: float, f
     for d in range(span.rate, span.rate_end):
         fast[d] = False
     found = False
-    most = (_FAST / step) ** 2
+    most, twist = (_FAST / step) ** 2, kinematics.twist
     for i in range(span.body, span.body_end):
         square = twist[i, 3] ** 2 + twist[i, 4] ** 2 + twist[i, 5] ** 2
         if square > most:
@@ -78,6 +80,15 @@ def measure_turning(model: "MultibodyModel", span: "Span", twist, step: float, f
                 fast[block_of(model, i)[0]] = found = True
             if square > turn[0]:
                 turn[0], turning_body[0] = square, i
+    links, motion = model.elastic, kinematics.elastic
+    for link in range(links.body.shape[0]):
+        if links.turns[link] and is_link_in(links, link, span):
+            frame = rotated_back(motion.rotation[link], *body_twist(twist, links.body[link])[3:])
+            for p in range(links.station_start[link], links.station_start[link + 1]):
+                w = motion.spin[p]
+                square = (frame[0] + w[0]) ** 2 + (frame[1] + w[1]) ** 2 + (frame[2] + w[2]) ** 2
+                if square > most:
+                    fast[model.rate_first[links.rate[link]]] = found = True
     return found
 
 
@@ -91,7 +102,7 @@ def _velocity_forces_at(model: "MultibodyModel", work: "Workspace", u, bias):
     for d in range(mean.shape[0]):
         if work.iterates[model.rate_first[d]]:
             mean[d] = 0.5 * (rate[d] + work.velocity_start[d])
-    update_velocities(model, mean, work.kinematics)
+    update_velocities_of(model, whole(model), mean, work.kinematics)
     bias_forces(model, whole(model), work.kinematics, work.still, work.wrench, work.motion, bias)
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.spatial import cross_product, cross_products
 from grouser.physics.description.data.soil import Wheel
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.model.names import Names
@@ -41,6 +42,8 @@ def contact_records(
         own: whether each shape is one of them, the ground last, (shapes + 1,).
         names: of all shapes, the ground last.
     """
+    if not any_contact(state, workspace):
+        return []
     found = _all_contacts(system, state, workspace)
     shape, other = found.shape, found.other_shape
     rows = np.flatnonzero(own[shape] | own[other])
@@ -73,17 +76,24 @@ def contact_wrenches(
         wanted: whether each link is one of them, (links,); the others have zeros.
         others: whether contacts with each shape count, the ground last, (shapes + 1,); None: all do.
     """
-    found, shapes = _all_contacts(system, state, workspace), system.contact.shapes
     rotation, position = frames
+    if not any_contact(state, workspace):
+        return np.zeros((len(position), 6))
+    found, shapes = _all_contacts(system, state, workspace), system.contact.shapes
     wrench = np.zeros((len(position), 2, 3))
     for shape, other, sign in ((found.shape, found.other_shape, 1.0), (found.other_shape, found.shape, -1.0)):
         every = np.where(shape >= 0, shapes.link[shape], -1)
         on = np.flatnonzero((every >= 0) & wanted[every] & (True if others is None else others[other]))
         link, force = every[on], found.force[on]
-        moment = np.cross(found.point[on] - position[link], force) + found.moment[on]
+        moment = cross_products(found.point[on] - position[link], force) + found.moment[on]
         np.add.at(wrench, link, sign * np.stack([force, moment], axis=1))
     # For row vectors, v @ R is the product of R's transpose and v.
     return (wrench @ rotation).reshape(-1, 6)
+
+
+def any_contact(state: State, workspace: Workspace) -> bool:
+    """Whether there is any contact, of the last step or at rest."""
+    return bool(workspace.contact.contacts.count[0] or state.sleeping.contacts.memory.count[0])
 
 
 def touches_any(state: State, workspace: Workspace, others: np.ndarray) -> bool:
@@ -133,5 +143,5 @@ def soil_wrenches(
         link = names.link_index(wheel.link)
         force, moment = np.split(pushed, 2)
         place = workspace.multibody.kinematics.origin + centre - position[link]
-        wrench[link] += force, moment + np.cross(place, force)
+        wrench[link] += force, moment + cross_product(place, force)
     return (wrench @ rotation).reshape(-1, 6)

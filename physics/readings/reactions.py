@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from grouser.physics.base.packed import Packed
+from grouser.physics.base.spatial import cross_product, cross_products
 from grouser.physics.compliance.loops import loop_wrench
 from grouser.physics.integrators.context import System, Workspace
 from grouser.physics.model.names import FrameOfJoint
@@ -34,7 +35,7 @@ def joint_reactions(system: System, workspace: Workspace, compliant: Sequence[Fr
             else:
                 position = position - kinematics.origin
             force, moment = np.split(wrenches[body], 2)
-            reactions.append(np.concatenate([force @ rotation, (moment - np.cross(position, force)) @ rotation]))
+            reactions.append(np.concatenate([force @ rotation, (moment - cross_product(position, force)) @ rotation]))
     return np.array(reactions).reshape(-1, 6)
 
 
@@ -53,7 +54,7 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
         else:
             wrench[p, 3:] += impulse * (motion.axes[p] @ motion.turning[p, direction - 3])
     # the moment of the force at the child's frame
-    wrench[:, 3:] += np.cross(motion.deflection[:, :3], wrench[:, :3])
+    wrench[:, 3:] += cross_products(motion.deflection[:, :3], wrench[:, :3])
     return wrench / system.settings.step
 
 
@@ -86,7 +87,7 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
 def _give_contacts(workspace, given):
     contacts, rows = workspace.contact.contacts, workspace.contact.rows
     for c in range(contacts.count[0]):
-        impulse, moment = contacts.impulse[c], np.cross(contacts.point[c], contacts.impulse[c])
+        impulse, moment = contacts.impulse[c], cross_product(contacts.point[c], contacts.impulse[c])
         if rows.spinning[c] > 0.0 or rows.rolling[c] > 0.0:
             moment = moment + rows.moment[c] @ rows.frame[c]
         given[contacts.body[c]] += [*impulse, *moment]
@@ -97,7 +98,7 @@ def _give_soil(system, workspace, given):
     soil = workspace.soil
     for body, pushed, centre in zip(system.soil.body, soil.wrench, soil.centre, strict=True):
         impulse = system.settings.step * pushed[:3]
-        given[body] += [*impulse, *(system.settings.step * pushed[3:] + np.cross(centre, impulse))]
+        given[body] += [*impulse, *(system.settings.step * pushed[3:] + cross_product(centre, impulse))]
 
 
 def _give_tracks(system, workspace, given):
@@ -110,13 +111,13 @@ def _give_tracks(system, workspace, given):
         sprocket = int(np.searchsorted(model.column_start, column, side="right")) - 1
         turning = step * scale * pushed[6] * workspace.multibody.kinematics.column[column, 3:]
         impulse = step * pushed[:3]
-        given[body] += [*impulse, *(step * pushed[3:6] + np.cross(centre, impulse) - turning)]
+        given[body] += [*impulse, *(step * pushed[3:6] + cross_product(centre, impulse) - turning)]
         given[sprocket, 3:] += turning
     for t, wheel in sprung_wheels(tracks):
         body, impulse = tracks.wheels.body[wheel], step * sprung_force(tracks, work, t, wheel)
         kinematics = workspace.multibody.kinematics
         at = kinematics.position[body] + kinematics.rotation[body] @ tracks.wheels.place[wheel]
-        pushed = np.array([*impulse, *np.cross(at, impulse)])
+        pushed = np.array([*impulse, *cross_product(at, impulse)])
         given[body] += pushed
         given[tracks.body[t]] -= pushed
 
@@ -136,7 +137,7 @@ def _give_cylinders(system, workspace, given):
         rod = _place(kinematics, geometry.rod_body[c], geometry.rod_point[c])
         barrel = _place(kinematics, geometry.barrel_body[c], geometry.barrel_point[c])
         impulse = workspace.constraints.rows.impulse[c] * (rod - barrel) / np.linalg.norm(rod - barrel)
-        wrench = np.concatenate([impulse, np.cross(rod, impulse)])
+        wrench = np.concatenate([impulse, cross_product(rod, impulse)])
         given[geometry.rod_body[c]] += wrench
         given[geometry.barrel_body[c]] -= wrench
 

@@ -111,15 +111,17 @@ def beyond_soils(world: World, work: WheelWorkspace, tracks: TrackWorkspace, war
             yield beyond
 
 
-def with_soil(rigid: WheelState, figure: np.ndarray) -> WheelState:
+def with_soil(rigid: WheelState | None, figure: np.ndarray) -> WheelState:
     """State of a wheel that touches soil, rigid shapes, or both.
 
     Args:
-        rigid: by its contacts alone.
+        rigid: by its contacts alone; None without any.
         figure: of the soil, a row of `WheelWorkspace.figure`.
     """
     soil = dict(zip(FIGURES, figure.tolist(), strict=True))
     soil["drawbar_pull"] = soil["thrust"] - soil["resistance"]
+    if rigid is None:
+        return WheelState(**soil)
     return WheelState(**(soil | {name: soil[name] + getattr(rigid, name) for name in _FORCES}))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from grouser.physics.base.spatial import cross_product
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.track import Track
 from grouser.physics.integrators.context import Workspace
@@ -106,4 +107,4 @@ def track_wrenches(
 
 def _push(wrench, position, link, force, at, moment=0.0):
     """Adds a force at a place of the world, and a moment, to those on a link."""
-    wrench[link] += force, moment + np.cross(at - position[link], force)
+    wrench[link] += force, moment + cross_product(at - position[link], force)

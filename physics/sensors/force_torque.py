@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from grouser.physics.base.spatial import cross_product
 from grouser.physics.description.data.sensors import ForceTorqueSensor
 from grouser.physics.integrators.context import System, Workspace
 from grouser.physics.readings.reactions import transmitted_wrenches
@@ -22,7 +23,7 @@ def read_force_torque(
     """
     rotation, position = mounting.pose(workspace.multibody.kinematics)
     force, moment = np.split(transmitted_wrenches(system, workspace)[mounting.body], 2)
-    wrench = np.concatenate([force @ rotation, (moment - np.cross(position, force)) @ rotation])
+    wrench = np.concatenate([force @ rotation, (moment - cross_product(position, force)) @ rotation])
     if sensor.direction == "child_to_parent":
         wrench = -wrench
     deviation = np.repeat([sensor.force_noise, sensor.torque_noise], 3)

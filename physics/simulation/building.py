@@ -39,6 +39,7 @@ from grouser.physics.model.names import Names
 from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import update_kinematics
+from grouser.physics.multibody.pushing_room import System as Pushing
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
 from grouser.physics.readings.strain import StrainMap, strain_maps
@@ -116,6 +117,7 @@ def set_up(
     system = System(
         settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
         multibody=model,
+        pushing=Pushing(np.array(names.link_body)),
         springs=make_joint_springs(divided, names),
         joints=Joints(make_joint_laws(divided, names), make_drives(divided, float(step))),
         loops=make_loops(divided, names, model),
@@ -194,12 +196,13 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
     return state
 
 
-def make_neutral_command(machine: Machine) -> Command:
-    """Neutral commands without faults."""
+def make_neutral_command(machine: Machine, links: int) -> Command:
+    """Neutral commands without pushes and faults; `links` is the number of links of the divided machine."""
     return make_command(
         valves=len(machine.valves),
         drives=len(machine.drives),
         machines=max(len(machine.members), 1),
+        links=links,
         pumps=len(machine.pumps),
         reliefs=len(machine.relief_valves) + len(machine.counterbalance_valves),
         leaks=len(leaks(machine)),

@@ -89,7 +89,7 @@ def _needed(system: System, rays: bool) -> Hashable:
 
 def jobs_of(system: System, rays: bool = False) -> Iterator[Job]:
     """The kernels that Python calls for a system, with the types of their arguments; arguments as above."""
-    command = make_command(valves=0, drives=0, machines=1, pumps=0, reliefs=0, leaks=0, cylinders=0)
+    command = make_command(valves=0, drives=0, machines=1, links=0, pumps=0, reliefs=0, leaks=0, cylinders=0)
     schedule = make_schedule(system)
     context = Packed(StepContext(system, make_state(system), command, make_workspace(system), schedule))
     if system.settings.integrator == SEMI_IMPLICIT_EULER:

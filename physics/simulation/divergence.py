@@ -2,11 +2,8 @@
 
 import math
 
-import numpy as np
-
 from grouser.physics.base.errors import ConvergenceError, DivergenceError
 from grouser.physics.integrators.context import State
-from grouser.physics.model.multibody import position_count
 from grouser.physics.simulation.building import Setup
 
 
@@ -23,7 +20,7 @@ def divergence(setup: Setup, state: State, time: float, unsolved_rate: int) -> D
         (setup.names.rate_joint, state.v),
         ([cylinder.name for cylinder in setup.machine.cylinders], state.hydraulics.piston),
         ([f"line {line}" for line in setup.lines], state.hydraulics.pressure),
-        (_position_joints(setup, len(state.q)), state.q),
+        (setup.names.position_joint, state.q),
     )
     for names, values in quantities:
         for name, value in zip(names, values, strict=False):  # Rotors come after the pistons of cylinders.
@@ -37,14 +34,3 @@ def divergence(setup: Setup, state: State, time: float, unsolved_rate: int) -> D
         )
         return ConvergenceError(time, setup.system.settings.step, problem)
     return DivergenceError(time, "the sum of the pressures of a cylinder", math.inf)
-
-
-def _position_joints(setup: Setup, count: int) -> list[str]:
-    """Joint of each position in q."""
-    names, model = setup.names, setup.system.multibody
-    joints = [""] * count
-    for body in np.flatnonzero(~model.body_mimics).tolist():
-        first = int(model.body_q[body])
-        positions = position_count(model, body)
-        joints[first : first + positions] = [names.body_joint[body]] * positions
-    return joints

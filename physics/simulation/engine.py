@@ -122,7 +122,7 @@ class Engine:
         self._make_present()
         self.initial: State = make_initial_state(setup, self.packed, self.kinematics, self.workspace)
         self.state: State = copied(self.initial)
-        self.command: Command = make_neutral_command(setup.machine)
+        self.command: Command = make_neutral_command(setup.machine, len(setup.names.links))
         self._pack()
 
     # --- time -------------------------------------------------------------------------------------------------------

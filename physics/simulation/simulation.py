@@ -179,12 +179,14 @@ class Simulation(MachineView):
         return twin
 
     def reset(self) -> None:
-        """Resets to the start: initial state, neutral commands, emergency stop released; `faults` stay."""
+        """Resets to the start: initial state, neutral commands, no pushes, emergency stop released; `faults`
+        stay."""
         engine, command = self._engine, self._engine.command
         with engine.exclusive:
             engine.take_state(engine.initial)
             command.valve[:] = 0.0
             command.emergency_stop[:] = False
+            command.pushed[:], command.push[:] = False, 0.0
             for number, drive in enumerate(self.machine.drives):
                 # The joint's initial position, or zero speed.
                 start = engine.initial.q[self.arrays.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
@@ -198,8 +200,8 @@ class Simulation(MachineView):
             return Snapshot(copied(engine.state), copied(engine.command), engine.setup.fingerprint)
 
     def restore(self, saved: Snapshot) -> None:
-        """Continues from a snapshot, its emergency stop and faults included; measurements of the last step are empty
-        until the next.
+        """Continues from a snapshot, its emergency stop, pushes and faults included; measurements of the last step are
+        empty until the next.
 
         Raises:
             ParameterError: the snapshot is of another machine, world, step or scheme.

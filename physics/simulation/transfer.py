@@ -38,7 +38,6 @@ from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.integrators.context import LABELS, State
-from grouser.physics.model.multibody import position_count
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
 from grouser.physics.simulation.lifting import LIFTED
 from grouser.physics.simulation.simulation import Simulation
@@ -147,8 +146,15 @@ def _carry_command(source, target, kept):
         before, after = source.part(name), target.part(name)
         after.command.update(dict(before.command))
         _carry_faults(before.faults, after.faults, own=True)
+    _carry_pushes(source, target, kept)
     # Entrained air belongs to no member.
     _carry_faults(source.faults, target.faults, own=False)
+
+
+def _carry_pushes(source, target, kept):
+    for link, push in source.pushes.items():
+        if link in target.arrays.names.links and _member(source, link) in kept:
+            target.pushes[link] = push
 
 
 def _carry_faults(before, after, own):
@@ -205,14 +211,12 @@ def _carry_contacts(source, present, target, kept, state):
 def _owners(simulation) -> dict[str, list[_Label]]:
     """Labels of all rows of each kind (`base.labels`)."""
     machine, arrays = simulation.machine, simulation.arrays
-    system, names, model = arrays.system, arrays.names, arrays.model
-    movers = np.flatnonzero(~model.body_mimics).tolist()
-    positions = [names.body_joint[body] for body in movers for _ in range(position_count(model, body))]
+    system, names = arrays.system, arrays.names
     laws = _labels("joint", (names.rate_joint[rate] for rate in system.joints.laws.rate_index))
     actuators = _labels("actuator", (one.name for one in (*machine.cylinders, *machine.hydraulic_motors)))
     pads = zip(machine.tracks, np.diff(system.tracks.pad_start), strict=False)
     return {
-        POSITION: _labels("joint", positions),
+        POSITION: _labels("joint", names.position_joint),
         RATE: _labels("joint", names.rate_joint),
         LAW: laws,
         ROW: [*laws, *actuators],

@@ -12,7 +12,13 @@ from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.text.names import closest
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.readings.contact_forces import contact_records, contact_wrenches, soil_wrenches, touches_any
+from grouser.physics.readings.contact_forces import (
+    any_contact,
+    contact_records,
+    contact_wrenches,
+    soil_wrenches,
+    touches_any,
+)
 from grouser.physics.readings.flexible_links import flexible_link_state
 from grouser.physics.readings.frames import body_frames, link_frames, link_poses
 from grouser.physics.readings.hydraulic_states import (
@@ -51,6 +57,7 @@ from grouser.physics.simulation.faults import FaultMap
 from grouser.physics.simulation.membership import Selection
 from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, require_name, rows_view
 from grouser.physics.simulation.placing import base_coordinates, place_base
+from grouser.physics.simulation.pushes import PushMap
 from grouser.physics.simulation.sensor_views import SensorViews, make_sensor_views
 from grouser.physics.simulation.signals import Signals
 
@@ -73,6 +80,7 @@ class MachineView:
         integrator: of the motion.
         command: commands by name, held until changed.
         faults: of hydraulic components, by the component's and the fault's name, held until changed or cleared.
+        pushes: on links, by name, held until changed or ended.
         joint_position, joint_velocity: of every joint with one coordinate [rad or m, per second].
         joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
             [N m or N].
@@ -103,6 +111,7 @@ class MachineView:
         self.integrator = setup.integrator
         self.command = CommandMap(self.machine, engine.command, own.valve, own.drive)
         self.faults = FaultMap(self._own_faults(), engine.command, setup.scheme)
+        self.pushes = PushMap(engine, selection.names.link, own.link, setup.integrator)
         self._emergency_stop = engine.command.emergency_stop[selection.members[0] : selection.members[-1] + 1]
         self._base = base_coordinates(setup.system.multibody, selection.base)
         whose = (setup.membership.body, setup.membership.wheel, setup.membership.track)
@@ -128,7 +137,7 @@ class MachineView:
     def __setattr__(self, name: str, value: object) -> None:
         """Refuses an assignment that nothing would read: to a mapping, to a reading, or to a misspelt name."""
         if vars(self).get("_closed") and not name.startswith("_") and name != "emergency_stop":
-            if name in ("command", "faults"):
+            if name in ("command", "faults", "pushes"):
                 raise ParameterError(name, value, f"changed by name: `.{name}[...] = ...`")
             if hasattr(type(self), name) or name in vars(self):
                 raise ParameterError(name, value, "an attribute that is only read")
@@ -400,12 +409,15 @@ class MachineView:
 
     def _wheel_states(self, numbers: Sequence[int]) -> list[WheelState]:
         """States of wheels, by their numbers in the simulation."""
-        setup, workspace, frames = self._setup, self._engine.workspace, self._link_frames()
+        setup, state, workspace = self._setup, self._engine.state, self._engine.workspace
+        figures = workspace.soil.figure
+        if len(figures) and not any_contact(state, workspace):
+            return [with_soil(None, figure) for figure in figures[list(numbers)]]
+        frames = self._link_frames()
         wheels = [setup.machine.wheels[w] for w in numbers]
-        wrenches = contact_wrenches(setup.system, self._engine.state, workspace, frames, self._own_links)
+        wrenches = contact_wrenches(setup.system, state, workspace, frames, self._own_links)
         kinematics, ground = self._engine.kinematics, setup.world.ground
         states = rigid_wheel_states(wheels, setup.names, kinematics, frames, wrenches, ground)
-        figures = workspace.soil.figure
         if not len(figures):
             return states
         return [with_soil(*pair) for pair in zip(states, figures[list(numbers)], strict=True)]

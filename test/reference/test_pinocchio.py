@@ -30,7 +30,7 @@ CASES = [(path, None) for path in MACHINES] + [(ALL_JOINTS, "floating"), (ALL_JO
 
 # First index of the quaternion among the positions of a joint.
 QUATERNION = {FREE: 3, SPHERICAL: 0}
-STATES = 1000
+STATES = 200
 TOLERANCE = 1e-10  # of the largest component
 GRAVITY = (0.7, -1.3, -9.6)  # oblique, so that every component acts
 

@@ -284,3 +284,13 @@ def test_bytes_of_no_known_message_touch_no_link():
 def test_a_bridge_starts_without_the_compiler():
     code = "import grouser.bridges.bridge, grouser.bridges.mapping.reader, sys; print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_position_that_is_no_longer_enabled_stays_and_goes_on_from_there():
+    enable = Enable(None, "mode", 1.0)
+    foot = signal("p", "joint/foot/position", safe=None, rate=1.0, enable=enable)
+    bridge, plant, _ = make(message("plc", foot), good=1)
+    plant.measured = {"joint/foot/position": 0.0}
+    for number, (target, mode) in enumerate([(0.0, 1.0), (0.02, 1.0), (0.5, 0.0), (0.5, 1.0)]):
+        bridge.receive(said("plc", 0.02 * number, p=target, mode=mode))
+        assert plant.now["joint/foot/position"] == pytest.approx((0.0, 0.02, 0.02, 0.04)[number])

@@ -40,10 +40,10 @@ def node():
 def test_an_address_is_used_after_nobody_contended():
     node = J1939Node(AddressClaim(ARBITRARY, 0x80))
     assert written(node.start(10.0)) == ["18EAFFFE#00EE00", "18EEFF80#D204C0CC000000B0"]
-    assert node.say(0xFDD6, bytes(8), 3, 0xFF) is None
+    assert node.say(0xFDD6, bytes(8), 3, 0xFF, 10.1) is None
     assert node.tick(10.24) == []
     assert written(node.tick(10.25)) == ["18FECA80#00FF00000000FFFF"]
-    assert written([node.say(0xFDD6, bytes(8), 3, 0xFF)]) == ["0CFDD680#0000000000000000"]
+    assert written(node.say(0xFDD6, bytes(8), 3, 0xFF, 10.3)) == ["0CFDD680#0000000000000000"]
 
 
 def test_the_lower_name_keeps_the_address(node):
@@ -59,7 +59,7 @@ def test_a_node_that_loses_its_only_address_is_silent(node):
     assert node.claim.contender == LOWER
     assert node.tick(1.0) == []  # it waits, by its own number 1234 = 0x4D2: 0xD2 times 0.6 ms
     assert written(node.tick(1.126)) == ["18EEFFFE#D204C0CC00000030"]
-    assert node.say(0xFDD6, bytes(8), 3, 0xFF) is None
+    assert node.say(0xFDD6, bytes(8), 3, 0xFF, 10.1) is None
     assert node.tick(100.0) == []
     assert hear(node, "18EAFF25#D6FD00", 100.0) == []
     assert hear(node, "18EAFF25#00EE00", 100.0) == []  # asked for its claim it says again that it has none
@@ -105,7 +105,7 @@ def test_of_all_contenders_the_lowest_name_has_the_address(values):
 
 
 def test_requests_are_answered(node):
-    node.say(0xFDD6, bytes.fromhex("01000100FF0000FF"), 3, 0xFF)
+    node.say(0xFDD6, bytes.fromhex("01000100FF0000FF"), 3, 0xFF, 0.3)
     assert hear(node, "18EA8025#D6FD00", 1.0) == ["0CFDD680#01000100FF0000FF"]
     assert hear(node, "18EAFF25#D6FD00", 1.0) == ["0CFDD680#01000100FF0000FF"]
     assert hear(node, "18EA8125#D6FD00", 1.0) == []  # to another node
@@ -319,7 +319,7 @@ messages:
     )
     stack = CanStack(load_bridge_mapping(path))
     stack.start(0.0)
-    assert stack.encode("stick", {"x": 0.0, "y": 0.0, "button_1": 0.0}, 0.1) == (False, None)  # no address yet
+    assert stack.encode("stick", {"x": 0.0, "y": 0.0, "button_1": 0.0}, 0.1) == (False, [])  # no address yet
     stack.tick(0.3)
     said = []
     for number in range(26):
@@ -327,10 +327,9 @@ messages:
         values = {"x": -0.5 if number >= 12 else 0.0, "y": 0.0, "button_1": 1.0 if number >= 12 else 0.0}
         if number == 20:
             values["y"] = float("nan")
-        is_sent, frame = stack.encode("stick", values, now)
+        is_sent, frames = stack.encode("stick", values, now)
         assert is_sent
-        if frame is not None:
-            said.append((number, written([frame])[0]))
+        said += [(number, frame) for frame in written(frames)]
     assert said == [
         (0, "0CFDD613#01000100FF3FFFFF"),
         (5, "0CFDD613#01000100FF3FFFFF"),

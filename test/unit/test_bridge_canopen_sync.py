@@ -70,10 +70,10 @@ def test_what_arrives_counts_with_the_next_sync(written):
 def test_what_goes_goes_with_each_third_sync(written):
     stack = CanStack(written(outgoing=3))
     stack.start(0.0)
-    assert stack.encode("angles", {"boom": 7.0}, 0.0) == (True, None)
+    assert stack.encode("angles", {"boom": 7.0}, 0.0) == (True, [])
     sent = [frames_of(stack, SYNC, 0.01 * number) for number in range(6)]
     assert sent == [[], [], [(ANGLES, b"\x07\x00")]] * 2
-    assert stack.encode("angles", {"boom": float("nan")}, 0.1) == (False, None)
+    assert stack.encode("angles", {"boom": float("nan")}, 0.1) == (False, [])
     assert [frames_of(stack, SYNC, 0.2) for _ in range(3)] == [[], [], []]  # no old angle
 
 
@@ -82,7 +82,7 @@ def test_other_types_go_by_themselves(written, transmission):
     stack = CanStack(written(incoming=transmission, outgoing=transmission))
     stack.start(0.0)
     assert stack.receive(levers(5), 0.01)[0].values == {"boom": 5}
-    assert stack.encode("angles", {"boom": 7.0}, 0.0) == (True, CanFrame(ANGLES, False, b"\x07\x00"))
+    assert stack.encode("angles", {"boom": 7.0}, 0.0) == (True, [CanFrame(ANGLES, False, b"\x07\x00")])
     assert frames_of(stack, SYNC, 0.02) == []
 
 

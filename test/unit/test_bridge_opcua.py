@@ -6,10 +6,14 @@ import socket
 import struct
 import subprocess
 import sys
+from datetime import datetime, timezone
 from types import SimpleNamespace
 from urllib.parse import urlparse
 
 import pytest
+from asyncua import ua
+from asyncua.common.utils import Buffer, NotEnoughData
+from asyncua.ua.ua_binary import struct_to_binary
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -20,8 +24,11 @@ from patience import wait_until
 from plc_peers import Peer, RememberingSink, free_port, load_mapping, opened
 
 from grouser.bridges.plc.credentials import add_user, hash_password, is_password, make_certificate, read_users
+from grouser.bridges.plc.node_types import NodeField
 from grouser.bridges.plc.opcua_access import Users
 from grouser.bridges.plc.opcua_listener import GuardedServer
+from grouser.bridges.plc.opcua_reads import pack_answer, read_request
+from grouser.bridges.plc.variants import data_value
 from grouser.bridges.protocols import transport_of
 from grouser.bridges.transport import TransportError
 from grouser.physics.base.errors import MachineError, ParameterError
@@ -387,3 +394,40 @@ def test_mappings_that_are_refused(tmp_path, text, old, new, problem):
     with pytest.raises(MachineError) as caught:
         load_mapping(tmp_path, whole.replace(old, new, 1))
     assert problem in str(caught.value)
+
+
+NUMBERS = [
+    ("boolean", (True, False)),
+    ("int16", (-32768, 5)),
+    ("uint16", (0, 65535)),
+    ("int32", (-(2**31), 7)),
+    ("uint32", (0, 2**32 - 1)),
+    ("float", (0.1, -3.4e38)),
+    ("double", (0.1, -1.7e308, math.nan)),
+]
+
+
+@pytest.mark.parametrize(("kind", "numbers"), NUMBERS)
+def test_answers_to_reads_are_the_bytes_of_the_library(kind, numbers):
+    now = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=timezone.utc)
+    values = [data_value(NodeField("a", kind), number, now) for number in numbers]
+    values += [
+        ua.DataValue(values[0].Value, ServerTimestamp=now),
+        ua.DataValue(values[0].Value, None, now),
+        ua.DataValue(ua.Variant([1.5, 2.5], ua.VariantType.Double), SourceTimestamp=now),
+        ua.DataValue(values[0].Value, ua.StatusCode(ua.StatusCodes.UncertainLastUsableValue), now, SourcePicoseconds=3),
+        ua.DataValue(ua.Variant("text"), SourceTimestamp=now),
+    ]
+    for results in (values, []):
+        answer = ua.ReadResponse(Results=results)
+        assert pack_answer(answer) == struct_to_binary(answer)
+        assert answer.Results is results
+
+
+def test_requests_to_read_are_decoded_as_by_the_library():
+    names = [ua.ReadValueId(ua.NodeId(f"state.V{number}", 2), ua.AttributeIds.Value) for number in range(3)]
+    for asked in (names, names[:1], names, []):
+        data = struct_to_binary(ua.ReadParameters(NodesToRead=asked))
+        assert read_request(ua.ReadParameters, Buffer(b"head" + data, 4)) == ua.ReadParameters(NodesToRead=asked)
+    with pytest.raises(NotEnoughData):
+        read_request(ua.ReadParameters, Buffer(data[:-1]))

@@ -37,11 +37,20 @@ def elastic_machine():
     elastic["slide"] = (ElasticCoordinate("bending", 1.0), ElasticCoordinate("torsion", 2.0))
     elastic["base"] = (ElasticCoordinate("sagging", 3.0),)
     random = np.random.default_rng(8)
-    shapes = {joint.name: random_shape(random, len(elastic.get(joint.parent, ()))) for joint in machine.joints}
+    links, joints = [*machine.links], [*machine.joints]
+    for number, parent in enumerate(("base", "slide", "slide", "mast")):
+        # masses at their joint's frame are carried; the second is beside it, the last is a point
+        turn, place = random.normal(size=4), tuple(random.normal(size=3).tolist())
+        pose = Pose(place, tuple((turn / np.linalg.norm(turn)).tolist()))
+        moments = (0.3, 0.05, -0.02, 0.4, 0.01, 0.25) if number < 3 else (0.0,) * 6
+        inertial = Inertial(Pose(place if number == 1 else (0.0, 0.0, 0.0)), 0.5 + number, moments)
+        links.append(Link(f"mass_{number}", inertial))
+        joints.append(Joint(f"mass_{number}", "fixed", parent, f"mass_{number}", pose))
+    shapes = {joint.name: random_shape(random, len(elastic.get(joint.parent, ()))) for joint in joints}
     return replace(
         machine,
-        links=tuple(replace(link, elastic=elastic.get(link.name, ())) for link in machine.links),
-        joints=tuple(replace(joint, elastic_shape=shapes[joint.name]) for joint in machine.joints),
+        links=tuple(replace(link, elastic=elastic.get(link.name, ())) for link in links),
+        joints=tuple(replace(joint, elastic_shape=shapes[joint.name]) for joint in joints),
     )
 
 
@@ -239,6 +248,16 @@ def test_kinetic_and_potential_energy(case, of):
 
     assert of(kinetic_energy)(case.model, kinematics) == pytest.approx(kinetic, rel=ROUND_OFF)
     assert of(potential_energy)(case.model, kinematics) == pytest.approx(potential, rel=ROUND_OFF)
+
+
+def test_masses_on_elastic_links_are_carried():
+    """Bodies behind all others; what is beside its joint's frame stays a body of the tree."""
+    model, names = build_model(elastic_machine())
+    behind = names.body_joint[model.elastic.carried[0] :]
+
+    assert set(behind) == {"mass_0", "mass_2", "mass_3"} and "mass_1" in names.body_joint
+    assert np.diff(model.elastic.station_start).tolist() == [1, 1, 1]
+    assert model.elastic.turns.sum() == 2
 
 
 @BOTH

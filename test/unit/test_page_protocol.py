@@ -104,7 +104,7 @@ def test_a_slider_that_is_not_there_is_refused() -> None:
     [
         ("excavator", {"excavator_iso", "excavator_sae", "excavator_tip"}),
         ("rover", {"car", "rover", "tank"}),
-        ("loader_crane", {"loader_crane"}),
+        ("loader_crane", {"loader_crane", "loader_crane_tip"}),
         ("rigid_pendulum", set()),
     ],
 )

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from grouser import cli, experiments
 from grouser.commands import reproduce
-from grouser.experiments.drawing import ReferenceTable
+from grouser.experiments.drawing import ReferenceTable, draw_reference
 from grouser.experiments.protocol import Result, complete_parameters
 from grouser.physics.base.errors import ParameterError
 from grouser.references.comparison import compare, fitting_cases
@@ -211,3 +212,14 @@ def test_report_shows_verdicts_and_escapes_texts(case):
     )
     assert "1 of 3 runs agree" in page and "a &lt;thing&gt;" in page and "<thing>" not in page
     assert "1 of 11 values DISAGREE" in page and "failed: it broke" in page and "data:image/png;base64," in page
+
+
+def test_no_line_joins_reference_samples_that_are_far_apart():
+    time = np.concatenate([np.linspace(0.0, 1.0, 101), [5.0, 20.0]])
+    panel = Figure().subplots()
+    assert draw_reference(panel, (ReferenceTable({"t": time, "x": time**2}, {"x": 0.0 * time + 0.1}),), "t", "x")
+    lines = [line for line in panel.get_lines() if line.get_linestyle() == "--"]
+    assert [line.get_xdata().tolist() for line in lines] == [time[:101].tolist()]
+    drawn = np.concatenate([line.get_xdata() for line in panel.get_lines() if line.get_marker() == "+"])
+    assert drawn.tolist() == [5.0, 20.0]
+    assert panel.get_legend_handles_labels()[1] == ["reference"]

@@ -8,6 +8,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hydraulic_crane_equations import (
+    BOOM,
+    GRAVITY,
+    MASS,
+    ROD,
+    START,
+    force_of,
+    length_and_lever,
+    oil_rates,
+    start_pressures,
+)
 from scipy.integrate import solve_ivp
 from shipped import reference_curve
 
@@ -17,34 +28,7 @@ from grouser import ParameterError, experiments
 # and of what the pressures change by, 3 MPa; the payload swings with twice its amplitude, 0.35 rad, to either side.
 ANGLE, PAYLOAD, PRESSURE, FORCE = 1e-4, 4e-4, 3e4, 0.02
 
-BOOM, MASS, ROD, GRAVITY = 1.0, 500.0, 0.3, 9.8
-BARREL, START = math.sqrt(3) / 2, math.radians(30)
-PISTON, RING = math.pi / 4 * 0.08**2, math.pi / 4 * (0.08**2 - 0.035**2)
-LONG, HOSES, FLOW = 0.221, (3.14e-5, 7.85e-5), 4e-4 / math.sqrt(35e5)
-SUPPLY, TANK, LAG = 7.6e6, 1e5, 1 / (2 * math.pi * 35)
-BUFFER, SPRING, DAMPER, VISCOUS = 0.008, 1e7, 5e3, 1e5
 COMMAND = [[0, 0], [0.5, 0], [2, 0.6], [7, 0.6], [9, -1], [10, 0]]
-
-
-def length_and_lever(boom):
-    """Of the cylinder, with the boom at an angle."""
-    length = math.sqrt(BARREL**2 + 0.25 - BARREL * math.cos(boom))
-    return length, 0.5 * BARREL * math.sin(boom) / length
-
-
-def edge(drop):
-    """Flow of an open edge per share of its opening."""
-    return FLOW * (drop / math.sqrt(2e5) if abs(drop) < 2e5 else math.copysign(math.sqrt(abs(drop)), drop))
-
-
-def force_of(length, speed, p1, p2):
-    out, back = LONG + length - 0.5, LONG - length + 0.5
-    force = p1 * PISTON - p2 * RING - VISCOUS * speed
-    if out <= BUFFER:
-        force += SPRING * (BUFFER - out) - DAMPER * speed
-    elif back <= BUFFER:
-        force -= SPRING * (BUFFER - back) + DAMPER * speed
-    return force
 
 
 def rates(time, state, payload, command):
@@ -61,21 +45,13 @@ def rates(time, state, payload, command):
         - turning * phi_rate**2,
         turning * boom_rate**2 - payload * GRAVITY * ROD * math.sin(phi),
     ]
-    times, values = zip(*command, strict=True)
-    target = np.interp(time, times, values)
-    into, out = (SUPPLY - p1, p2 - TANK) if spool > 0 else (p1 - TANK, SUPPLY - p2)
-    flow_1, flow_2 = spool * edge(into), spool * edge(out)
-    chamber_1, chamber_2 = PISTON * (LONG + length - 0.5), RING * (LONG - length + 0.5)
-    soft = [(c + h) / 1500e6 + c / 31500e6 + h / 150e6 for c, h in zip((chamber_1, chamber_2), HOSES, strict=True)]
     accelerations = np.linalg.solve(mass, right)
-    pressure_rates = (flow_1 - PISTON * speed) / soft[0], (RING * speed - flow_2) / soft[1]
-    return [boom_rate, phi_rate, *accelerations, (target - spool) / LAG, *pressure_rates]
+    return [boom_rate, phi_rate, *accelerations, *oil_rates(time, length, speed, spool, p1, p2, command)]
 
 
 def reference(payload, command, times):
     """Boom, payload, their rates, spool and pressures at the times, (7, times)."""
-    force = (MASS / 2 + payload) * BOOM * GRAVITY * math.cos(START) / length_and_lever(START)[1]
-    start = [START, 0.0, 0.0, 0.0, 0.0, (force + RING * 3.3e6) / PISTON, 3.3e6]
+    start = [START, 0.0, 0.0, 0.0, 0.0, *start_pressures((MASS / 2 + payload) * GRAVITY)]
     corners = sorted({0.0, times[-1], *(float(t) for t, _ in command if t < times[-1])})
     found = np.empty((7, len(times)))
     for first, last in pairwise(corners):

@@ -144,6 +144,7 @@ def track_arm_case(mode, axis, *arms):
 
 # Pattern, machine, button of the mode, axis, direction tried first, the valves that it commands, and what then
 # goes up.
+TIPS = {"excavator_tip", "demolition_robot_tip", "loader_crane_tip"}  # test_tip_control.py
 CASES = [
     *arm_cases("excavator_iso", "excavator", "bucket", LEFT_ALONG, RIGHT_ALONG),
     *arm_cases("excavator_sae", "excavator", "bucket", RIGHT_ALONG, LEFT_ALONG),
@@ -201,7 +202,7 @@ def test_every_valve_of_every_control_pattern_is_tested():
         known = {lever.actuator for lever in robot} if pattern == ON_ARMS else set()
         tried = {valve for name, *_, valves, _ in CASES if name == pattern for valve in valves}
         assert {lever.actuator for lever in levers} - known == tried
-    tested = {case[0] for case in (*CASES, *DRIVES)} | {"excavator_tip"}  # test_tip_control.py
+    tested = {case[0] for case in (*CASES, *DRIVES)} | TIPS
     assert {path.stem for path in pattern_file("rover").parent.iterdir()} == tested
 
 

@@ -61,12 +61,16 @@ class Connections:
 
     Args:
         accepted: parameter groups that it takes; others are refused.
+
+    Attributes:
+        failures: how many transfers to a node were refused by it or came to no end, by its address.
     """
 
     def __init__(self, accepted: frozenset[int]) -> None:
         self._accepted = accepted
         self._incoming: dict[int, _Incoming] = {}
         self._outgoing: dict[int, _Outgoing] = {}
+        self.failures: dict[int, int] = {}
 
     def send(self, destination: int, pgn: int, data: bytes, now: float) -> list[Frame]:
         """Begins to send a parameter group to a node; nothing while another one is under way to it."""
@@ -95,10 +99,11 @@ class Connections:
         if data[0] == _END and outgoing is not None and outgoing.pgn == pgn:
             del self._outgoing[source]
         elif data[0] == _ABORT:
-            for transfers in (self._incoming, self._outgoing):
+            tables: tuple[dict[int, Any], ...] = (self._incoming, self._outgoing)
+            for transfers in tables:
                 transfer = transfers.get(source)
                 if transfer is not None and transfer.pgn == pgn:
-                    del transfers[source]
+                    self._give_up(transfers, source)
         return Progress()
 
     def tick(self, now: float) -> list[Frame]:
@@ -108,7 +113,7 @@ class Connections:
         for transfers in tables:
             for other, transfer in list(transfers.items()):
                 if now > transfer.until:
-                    del transfers[other]
+                    self._give_up(transfers, other)
                     frames.append(_control(other, transfer.pgn, _ABORT, _ABORT_TIMEOUT))
         return frames
 
@@ -116,6 +121,11 @@ class Connections:
         """Forgets all transfers: the node has lost its address."""
         self._incoming.clear()
         self._outgoing.clear()
+
+    def _give_up(self, transfers: dict[int, Any], other: int) -> None:
+        del transfers[other]
+        if transfers is self._outgoing:
+            self.failures[other] = self.failures.get(other, 0) + 1
 
     def _requested(self, source: int, pgn: int, data: bytes, now: float) -> list[Frame]:
         length = int.from_bytes(data[1:3], "little")

@@ -36,38 +36,42 @@ class J1939Node:
 
     Args:
         claim: of its address.
+        accepted: parameter groups above 8 bytes that it takes from another node, beside DM1 and the commanded address.
 
     Attributes:
         claim: as given.
         faults: that it reports; may be set at any time.
     """
 
-    def __init__(self, claim: AddressClaim) -> None:
+    def __init__(self, claim: AddressClaim, accepted: Collection[int] = ()) -> None:
         self.claim = claim
         self.faults = ActiveFaults()
         self._said: dict[int, tuple[int, int, bytes]] = {}  # PGN -> priority, destination, data
         self._reported: ActiveFaults | None = None
         self._next_report = 0.0
-        self._packets: deque[tuple[int, bytes]] = deque()
+        self._packets: deque[tuple[int, int, bytes]] = deque()  # what it is part of, parameter group, data
         self._next_packet = 0.0
         self._broadcasts = BroadcastAssembler()
-        self._connections = Connections(frozenset({DM1_PGN, COMMANDED_ADDRESS_PGN}))
+        self._connections = Connections(frozenset({DM1_PGN, COMMANDED_ADDRESS_PGN, *accepted}))
         self._complete: list[tuple[int, int, bytes]] = []
 
     def start(self, now: float) -> list[CanFrame]:
         """Claims the address and asks all nodes for theirs; returns what to send."""
         return [request(CLAIM_PGN, GLOBAL_ADDRESS, NULL_ADDRESS), *self.claim.start(now)]
 
-    def say(self, pgn: int, data: bytes, priority: int, destination: int) -> CanFrame | None:
-        """The frame of a parameter group of up to 8 bytes, which is then also the answer to requests for it.
+    def say(self, pgn: int, data: bytes, priority: int, destination: int, now: float) -> list[CanFrame] | None:
+        """Says a parameter group, which is then also the answer to requests for it.
 
         Returns:
-            None while the node has no address.
+            what to send now: of more than 8 bytes, nothing or the first frame; the others follow. None: it does not go,
+            because the node has no address, or the last one of this group, or to this node, is still under way.
         """
         if not self.claim.is_claimed:
             return None
-        self._said[pgn] = priority, destination, data
-        return self._frame(priority, pgn, destination, data)
+        frames = self._group(pgn, data, priority, destination, now)
+        if frames is not None:
+            self._said[pgn] = priority, destination, data
+        return frames
 
     def tick(self, now: float) -> list[CanFrame]:
         """Lets time pass; returns what to send."""
@@ -83,7 +87,7 @@ class J1939Node:
             frames += self._report()
         if self._packets and now >= self._next_packet:
             self._next_packet = now + PACKET_INTERVAL
-            pgn, data = self._packets.popleft()
+            _, pgn, data = self._packets.popleft()
             frames.append(self._frame(TRANSPORT_PRIORITY, pgn, GLOBAL_ADDRESS, data))
         return frames
 
@@ -121,8 +125,15 @@ class J1939Node:
             return self._report()
         if requested in self._said:
             priority, destination, said = self._said[requested]
-            return [self._frame(priority, requested, destination, said)]
+            if len(said) > 8 and not is_for_all:
+                destination = identifier.source
+            return self._group(requested, said, priority, destination, now) or []
         return [] if is_for_all else [self._refusal(requested, identifier.source)]
+
+    @property
+    def failed_transfers(self) -> dict[int, int]:
+        """How many transfers to a node were refused by it or came to no end, by its address."""
+        return self._connections.failures
 
     def take_groups(self) -> list[tuple[int, int, bytes]]:
         """Takes what came by transfers to this node since the last call: source, parameter group, bytes."""
@@ -157,9 +168,23 @@ class J1939Node:
         data = encode_dm1(self.faults)
         if len(data) <= 8:
             return [self._frame(_PRIORITY, DM1_PGN, GLOBAL_ADDRESS, data)]
-        if not self._packets:  # else one is under way
-            self._packets.extend(broadcast_packets(DM1_PGN, data))
+        self._broadcast(DM1_PGN, data)
         return []
+
+    def _group(self, pgn: int, data: bytes, priority: int, destination: int, now: float) -> list[CanFrame] | None:
+        """What to send of a parameter group now; None: the one before it is under way."""
+        if len(data) <= 8:
+            return [self._frame(priority, pgn, destination, data)]
+        if destination == GLOBAL_ADDRESS:
+            return [] if self._broadcast(pgn, data) else None
+        return self._transport(self._connections.send(destination, pgn, data, now)) or None
+
+    def _broadcast(self, pgn: int, data: bytes) -> bool:
+        """Says a group of more than 8 bytes to all after those that wait; not while the last one of it waits."""
+        if any(whole == pgn for whole, _, _ in self._packets):
+            return False
+        self._packets.extend((pgn, *packet) for packet in broadcast_packets(pgn, data))
+        return True
 
     def _refusal(self, pgn: int, requester: int) -> CanFrame:
         data = bytes((_NEGATIVE_ACKNOWLEDGEMENT, 0xFF, 0xFF, 0xFF, requester)) + pgn.to_bytes(3, "little")

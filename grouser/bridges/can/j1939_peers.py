@@ -22,6 +22,7 @@ class Peers:
         self.names: dict[int, Name] = {}
         self.faults: dict[int, ActiveFaults] = {}
         self._assembler = BroadcastAssembler()
+        self._complete: list[tuple[int, int, bytes]] = []
 
     def receive(self, identifier: Identifier, data: bytes, now: float) -> list[Loss]:
         """Takes a frame.
@@ -35,9 +36,15 @@ class Peers:
             complete = self._assembler.receive(identifier, data, now)
             if complete is not None:
                 self.learn(identifier.source, *complete)
+                self._complete.append((identifier.source, *complete))
         else:
             self.learn(identifier.source, identifier.pgn, data)
         return []
+
+    def take_broadcasts(self) -> list[tuple[int, int, bytes]]:
+        """Takes what came to all in several frames since the last call: source, parameter group, bytes."""
+        complete, self._complete = self._complete, []
+        return complete
 
     def learn(self, source: int, pgn: int, data: bytes) -> None:
         """Takes a whole parameter group of a node, however it came."""

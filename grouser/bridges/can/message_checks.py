@@ -2,17 +2,21 @@
 
 from typing import Any
 
+from grouser.bridges.can.identifier import GLOBAL_ADDRESS
 from grouser.bridges.can.settings import FrameAddress, GroupAddress
+from grouser.bridges.can.transport_protocol import broadcast_time
 from grouser.bridges.checksums import PROFILES
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping
 from grouser.physics.base.errors import MachineError
 
+_FRAME = 8  # [bytes]
 # Bits of the counter and of the checksum of each profile; the least significant one is that of the first byte.
 _PLACES = {"e2e_5": (0xFF0000, 0xFFFF), "e2e_11": (0xF00, 0xFF), "j1939_tsc1": (0xF << 56, 0xF << 60)}
 
 
 def check_messages(mapping: BridgeMapping) -> None:
-    """Refuses two messages in one frame, and counters and checksums without a place or in that of a mapped field.
+    """Refuses two messages in one frame, counters and checksums without a place or in that of a mapped field, and
+    messages of several frames that take longer than their period.
 
     Raises:
         MachineError: names the lines and the remedy.
@@ -26,6 +30,7 @@ def check_messages(mapping: BridgeMapping) -> None:
             )
         seen[key] = message
         _check_protection(mapping, message)
+    _check_broadcasts(mapping)
 
 
 def _frame_key(address: FrameAddress | GroupAddress) -> tuple:
@@ -33,6 +38,27 @@ def _frame_key(address: FrameAddress | GroupAddress) -> tuple:
         # Where a NAME is given, the address is its; without one, whoever has the address.
         return "group", address.pgn, address.name or address.source, address.destination
     return "frame", address.identifier, address.is_extended
+
+
+def _check_broadcasts(mapping: BridgeMapping) -> None:
+    """Refuses broadcasts above 8 bytes that do not fit their periods: a node sends one after the other."""
+    share = 0.0
+    for message in mapping.outgoing:
+        address = message.address
+        if not (isinstance(address, GroupAddress) and address.codec.length > _FRAME and _is_broadcast(address)):
+            continue
+        time = broadcast_time(address.codec.length)
+        share += time / message.period
+        if share > 1.0:
+            problem = f"its {address.codec.length} bytes take {time:.2f} s as a broadcast in several frames"
+            if time <= message.period:
+                problem += ", and those of the messages before it take the rest of the time"
+            remedy = f"give it a period of {time:.2f} s or more, or a destination: between two nodes it takes no pauses"
+            raise _error(mapping, message, problem, remedy)
+
+
+def _is_broadcast(address: GroupAddress) -> bool:
+    return address.destination == GLOBAL_ADDRESS
 
 
 def _check_protection(mapping: BridgeMapping, message: MessageMapping) -> None:
@@ -48,6 +74,8 @@ def _check_protection(mapping: BridgeMapping, message: MessageMapping) -> None:
         if message.address.codec.length < profile.length_min:
             problem = f"{message.address.codec.length} bytes have no place for {rule.profile}"
             raise _error(mapping, message, problem, f"give it {profile.length_min} bytes at least")
+        if rule.profile == "j1939_tsc1" and message.address.codec.length > _FRAME:
+            raise _error(mapping, message, "j1939_tsc1 is of frames with 8 bytes", "use another profile")
         if (
             rule.profile == "j1939_tsc1"
             and isinstance(message.address, FrameAddress)

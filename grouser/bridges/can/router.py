@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 
 from grouser.bridges.can.frames import CanFrame
-from grouser.bridges.can.identifier import GLOBAL_ADDRESS, Identifier, unpack_identifier
+from grouser.bridges.can.identifier import GLOBAL_ADDRESS, Identifier, is_broadcast, unpack_identifier
 from grouser.bridges.can.name import Name
 from grouser.bridges.can.settings import GroupAddress
+from grouser.bridges.can.transport_protocol import PRIORITY as TRANSPORT_PRIORITY
 from grouser.bridges.checksums import PROFILES, next_counter
 from grouser.bridges.mapping.data import BridgeMapping, MessageMapping
 from grouser.bridges.messages import Received
@@ -29,6 +30,13 @@ class Router:
                 self._groups.setdefault(address.pgn, []).append(message)
             else:
                 self._frames[address.identifier, address.is_extended] = message
+
+    @property
+    def long_groups(self) -> frozenset[int]:
+        """Parameter groups of messages above 8 bytes."""
+        return frozenset(
+            pgn for pgn, group in self._groups.items() if any(message.address.codec.length > 8 for message in group)
+        )
 
     @property
     def has_named_senders(self) -> bool:
@@ -116,9 +124,15 @@ class Encoder:
         return data
 
 
+def whole_group(source: int, pgn: int, data: bytes) -> CanFrame:
+    """A parameter group that came in several frames, as if it had come in one."""
+    return CanFrame(Identifier(TRANSPORT_PRIORITY, pgn, source, GLOBAL_ADDRESS).pack(), True, data)
+
+
 def group_identifier(address: GroupAddress, source: int) -> Identifier:
-    """Identifier of an outgoing message."""
-    return Identifier(address.priority, address.pgn, source, address.destination)
+    """Identifier of an outgoing message, as if it went in one frame."""
+    destination = GLOBAL_ADDRESS if is_broadcast(address.pgn) else address.destination
+    return Identifier(address.priority, address.pgn, source, destination)
 
 
 def _is_named(address: GroupAddress, name: Name | None) -> bool:

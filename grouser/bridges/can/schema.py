@@ -25,8 +25,9 @@ from grouser.bridges.can.settings import (
     GroupAddress,
     J1939Settings,
 )
+from grouser.bridges.can.transport_protocol import HIGHEST_LENGTH
 from grouser.bridges.mapping.data import BridgeMapping, Direction, Field
-from grouser.bridges.packed_schema import choose_field, read_layout, whole_number
+from grouser.bridges.packed_schema import choose_field, keys_of, read_layout, whole_number
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.yaml_reader import Reader
 
@@ -80,7 +81,7 @@ def read_address(reader: Reader, node: yaml.Node, direction: Direction, interfac
         "device": (_DEVICE_KEYS, _device_data),
         "pdo": (_OWN_KEYS, _own_data),
     }
-    written = {key.value for key, _ in node.value} if isinstance(node, yaml.MappingNode) else set()
+    written = keys_of(node)
     for key, (valid, read) in forms.items():
         if key in written:
             return read(reader, reader.mapping(node, label, valid), node, label, direction, interface)
@@ -197,7 +198,7 @@ def _group(reader, nodes, node, label, direction, interface) -> GroupAddress:
     if not is_joystick:
         if "layout" in nodes:
             raise reader.error(nodes["layout"], label, "it has both layout and fields", "keep one of them")
-        codec = read_layout(reader, nodes, node, label, _FRAME_LENGTH, filler=1)
+        codec = read_layout(reader, nodes, node, label, HIGHEST_LENGTH, filler=1)
     else:
         layout = layout_of(pgn)
         if "layout" in nodes:
@@ -223,12 +224,14 @@ def _message(reader, nodes, node, label, direction, interface) -> FrameAddress |
         raise reader.error(nodes["message"], "message", f"the database has no {shortened(name)}", remedy) from None
     if message.is_multiplexed():
         raise reader.error(nodes["message"], "message", f"{name} is multiplexed, which is not supported")
-    if message.length > _FRAME_LENGTH:
-        problem = f"{name} has {message.length} bytes; valid: up to {_FRAME_LENGTH}"
-        raise reader.error(nodes["message"], "message", problem)
     is_group = message.is_extended_frame and (
         "address" in nodes or "name" in nodes or (direction == "out" and interface.node is not None)
     )
+    longest = HIGHEST_LENGTH if is_group else _FRAME_LENGTH
+    if message.length > longest:
+        problem = f"{name} has {message.length} bytes; valid: up to {longest}"
+        remedy = "messages of J1939, with address or name of the sender, may have more"
+        raise reader.error(nodes["message"], "message", problem, "make it two" if is_group else remedy)
     if is_group:
         parts = j1939.unpack_identifier(message.frame_id)
         codec = DatabaseCodec(message, True)
@@ -264,7 +267,8 @@ def _addressed(reader, nodes, node, label, direction, interface, pgn, codec, pri
     destination = j1939.GLOBAL_ADDRESS
     if "destination" in nodes:
         destination = whole_number(reader, nodes["destination"], "destination", 0, j1939.GLOBAL_ADDRESS)
-        if j1939.is_broadcast(pgn) and destination != j1939.GLOBAL_ADDRESS:
+        is_one_frame = codec.length <= _FRAME_LENGTH
+        if j1939.is_broadcast(pgn) and destination != j1939.GLOBAL_ADDRESS and is_one_frame:
             raise reader.error(nodes["destination"], label, f"pgn {pgn} goes to all", "remove it")
     return GroupAddress(pgn, codec, priority=priority, destination=destination, is_joystick=is_joystick)
 

@@ -11,7 +11,7 @@ from grouser.bridges.can.identifier import GLOBAL_ADDRESS, NULL_ADDRESS, unpack_
 from grouser.bridges.can.j1939_node import J1939Node, request
 from grouser.bridges.can.j1939_peers import Peers
 from grouser.bridges.can.joystick import AXIS_SPNS, REPETITION
-from grouser.bridges.can.router import Encoder, Router, group_identifier
+from grouser.bridges.can.router import Encoder, Router, group_identifier, whole_group
 from grouser.bridges.can.settings import CanInterface, FrameAddress, GroupAddress
 from grouser.bridges.can.synchronous import synchronous_data
 from grouser.bridges.mapping.data import BridgeMapping
@@ -35,7 +35,8 @@ class CanStack:
         self._peers = Peers()
         self._node: J1939Node | None = None
         if interface.node is not None:
-            self._node = J1939Node(AddressClaim(interface.node.name, interface.node.address))
+            claim = AddressClaim(interface.node.name, interface.node.address)
+            self._node = J1939Node(claim, self._router.long_groups)
         self._network: CanopenNetwork | None = None
         self._synchronous = synchronous_data(mapping)
         if interface.devices or interface.own_node is not None or interface.sync is not None:
@@ -88,8 +89,8 @@ class CanStack:
             return None, outcome
         return received, outcome
 
-    def encode(self, message: str, values: Mapping[str, float], now: float) -> tuple[bool, CanFrame | None]:
-        """The frame of an outgoing message.
+    def encode(self, message: str, values: Mapping[str, float], now: float) -> tuple[bool, list[CanFrame]]:
+        """The frames of an outgoing message.
 
         Args:
             message: its name.
@@ -97,21 +98,22 @@ class CanStack:
             now: [s].
 
         Returns:
-            whether the message counts as sent, and the frame to send. A joystick message that has not changed counts
-            as sent without a frame until it is due, process data that go with SYNC until then.
+            whether the message counts as sent, and what to send now. A joystick message that has not changed counts
+            as sent without a frame until it is due, process data that go with SYNC until then. The frames of a message
+            above 8 bytes follow with time; while they do, the next one does not count as sent.
         """
         encoder = self._encoders[message]
         address: FrameAddress | GroupAddress = encoder.message.address
         if isinstance(address, GroupAddress):
             return self._encode_group(encoder, address, values, now)
         if address.is_process_data and self._network is not None and not self._network.may_send:
-            return False, None
+            return False, []
         if message in self._synchronous.outgoing:
             is_known = address.codec.encode(values) is not None
             self._synchronous.show(message, values if is_known else None)
-            return is_known, None
+            return is_known, []
         data = encoder.encode(values, address.identifier)
-        return data is not None, (data and CanFrame(address.identifier, address.is_extended, data)) or None
+        return data is not None, [CanFrame(address.identifier, address.is_extended, data)] if data else []
 
     @property
     def facts(self) -> dict[str, str]:
@@ -122,6 +124,8 @@ class CanStack:
             facts["own address"] = f"0x{claim.address:02X}, {claim.state.value}"
             if claim.contender is not None:
                 facts["own address"] += f"; lost one to NAME 0x{claim.contender.value:016X}"
+            for address, count in sorted(self._node.failed_transfers.items()):
+                facts[f"transfers to 0x{address:02X} that failed"] = str(count)
         for address, faults in sorted(self._peers.faults.items()):
             codes = [f"SPN {code.spn} FMI {code.fmi}, {code.occurrences} times" for code in faults.codes]
             if codes or faults.lamps:
@@ -132,22 +136,23 @@ class CanStack:
 
     def _encode_group(
         self, encoder: Encoder, address: GroupAddress, values: Mapping[str, float], now: float
-    ) -> tuple[bool, CanFrame | None]:
+    ) -> tuple[bool, list[CanFrame]]:
         node = self._node
         if node is None or not node.claim.is_claimed:
-            return False, None
+            return False, []
         name = encoder.message.name
         if address.is_joystick:
             self._report_faults(name, address, values)
         data = encoder.encode(values, group_identifier(address, node.claim.address).pack())
         if data is None:
-            return False, None
+            return False, []
         if address.is_joystick:
             said, at = self._said.get(name, (b"", 0.0))
             if data == said and now - at < REPETITION - _ROUNDING:
-                return True, None
+                return True, []
             self._said[name] = data, now
-        return True, node.say(address.pgn, data, address.priority, address.destination)
+        frames = node.say(address.pgn, data, address.priority, address.destination, now)
+        return frames is not None, frames or []
 
     def _report_faults(self, name: str, address: GroupAddress, values: Mapping[str, float]) -> None:
         """Reports axes whose value is not a number."""
@@ -169,6 +174,15 @@ class CanStack:
             outcome.frames += self._node.receive(identifier, frame.data, self._peers.names, now)
             for source, pgn, data in self._node.take_groups():
                 self._peers.learn(source, pgn, data)
+                self._take_group(source, pgn, data, now, outcome)
+        for source, pgn, data in self._peers.take_broadcasts():
+            self._take_group(source, pgn, data, now, outcome)
+
+    def _take_group(self, source: int, pgn: int, data: bytes, now: float, outcome: Outcome) -> None:
+        """Takes a parameter group that came in several frames."""
+        received = self._router.receive(whole_group(source, pgn, data), self._peers.names, (), now)
+        if received is not None:
+            outcome.received.append(received)
 
     def _follow(self, of_network: Outcome, now: float, outcome: Outcome) -> None:
         """Adds what follows from CANopen to an outcome."""

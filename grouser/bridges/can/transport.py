@@ -77,9 +77,8 @@ class CanTransport:
         with self._lock:
             if self._bus is None:
                 raise TransportError("the bus is closed")
-            is_sent, frame = self._stack.encode(message, values, time.monotonic())
-            if frame is not None:
-                self._write([frame])
+            is_sent, frames = self._stack.encode(message, values, time.monotonic())
+            self._write(frames)
             return is_sent
 
     def _opened(self) -> can.BusABC:

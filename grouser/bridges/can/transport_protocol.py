@@ -14,6 +14,7 @@ PRIORITY = 7
 PACKET_INTERVAL = 0.05  # [s]
 HIGHEST_LENGTH = 1785  # [bytes]
 PACKET = 7  # [bytes]
+_TIMER = 0.01  # [s]
 _BROADCAST_ANNOUNCE = 0x20
 _TIMEOUT = 0.75  # [s] between two packets
 
@@ -29,6 +30,11 @@ def broadcast_packets(pgn: int, data: bytes) -> list[tuple[int, bytes]]:
     frames = [(CONNECTION_PGN, announce + pgn.to_bytes(3, "little"))]
     frames += [(DATA_PGN, bytes((number,)) + packet) for number, packet in enumerate(packets, start=1)]
     return frames
+
+
+def broadcast_time(length: int) -> float:
+    """Longest time that a broadcast of so many bytes takes [s], its frames sent by a timer of 10 ms."""
+    return (1 + -(-length // PACKET)) * (PACKET_INTERVAL + _TIMER)
 
 
 def packets_of(data: bytes) -> list[bytes]:

@@ -15,7 +15,7 @@ from grouser.bridges.plc.event_loop import EventLoopThread
 from grouser.bridges.plc.heartbeat import Heartbeats
 from grouser.bridges.plc.node_types import NodeField
 from grouser.bridges.plc.opcua_schema import OpcuaInterface, node_fields
-from grouser.bridges.plc.variants import data_value, has_type, is_bad, uri_of
+from grouser.bridges.plc.variants import data_value, has_type, is_bad, time_of_now, uri_of
 from grouser.bridges.transport import TransportError
 
 ANSWER_LIMIT = 2.0  # [s]: longest wait for an answer
@@ -71,9 +71,10 @@ class OpcuaClient:
             raise TransportError("the OPC UA client is closed")
         mapping = next(found for found in self._mapping.outgoing if found.name == message)
         self._sent[message] = sent = (self._sent.get(message, 0) + 1) % HEARTBEAT_MODULUS
-        written = [data_value(place, values[name]) for name, place in mapping.places.items()]
+        now = time_of_now()
+        written = [data_value(place, values[name], now) for name, place in mapping.places.items()]
         if mapping.address.heartbeat is not None:
-            written.append(data_value(mapping.address.heartbeat, sent))
+            written.append(data_value(mapping.address.heartbeat, sent, now))
         self._loop.start(self._leave(message, written))
         return True
 

@@ -4,13 +4,17 @@ import asyncio
 
 from asyncua import Server
 from asyncua.common.connection import TransportLimits
+from asyncua.server import uaprocessor
 from asyncua.server.binary_server_asyncio import BinaryServer, OPCUAProtocol
+
+from grouser.bridges.plc.opcua_reads import pack_answer, read_request
 
 CONNECTIONS_MAX = 32
 FRAME_MAX = 65536  # bytes
 MESSAGE_MAX = 2**20  # bytes, of all frames of a message
 UNREAD_MAX = 2**21  # bytes of answers that a client has not taken
 ACTIVATION_LIMIT = 5.0  # [s] from the connection to a session
+uaprocessor.struct_from_binary, uaprocessor.struct_to_binary = read_request, pack_answer
 _KINDS = (b"HEL", b"OPN", b"MSG", b"CLO")
 
 

@@ -22,7 +22,7 @@ from grouser.bridges.plc.opcua_access import TrustedCertificates, Users
 from grouser.bridges.plc.opcua_listener import GuardedServer, require_free
 from grouser.bridges.plc.opcua_message import fault_of, received_of
 from grouser.bridges.plc.opcua_schema import OpcuaInterface, Security
-from grouser.bridges.plc.variants import data_value, uri_of
+from grouser.bridges.plc.variants import data_value, time_of_now, uri_of
 from grouser.bridges.transport import TransportError
 from grouser.physics.base.errors import MachineError
 
@@ -75,16 +75,22 @@ class OpcuaServer:
             raise TransportError("the OPC UA server is closed")
         self._sent[message] = sent = (self._sent.get(message, 0) + 1) % HEARTBEAT_MODULUS
         nodes = self._measurements[message]
+        now = time_of_now()
         written = [
-            (identifier, data_value(place, sent if name == _HEARTBEAT else values[name]))
+            (identifier, data_value(place, sent if name is _HEARTBEAT else values[name], now))
             for name, (identifier, place) in nodes.items()
         ]
         self._loop.start(self._show(self._server, written))
         return True
 
     async def _show(self, server: GuardedServer, written: list[tuple[ua.NodeId, ua.DataValue]]) -> None:
+        space = server.iserver.aspace
         for identifier, value in written:
-            await server.write_attribute_value(identifier, value)
+            attribute = space[identifier].attributes[ua.AttributeIds.Value]
+            if attribute.datachange_callbacks:  # somebody subscribes to it
+                await server.write_attribute_value(identifier, value)
+            else:
+                attribute.value = value
 
     async def _serve(self) -> GuardedServer:
         security = self._interface.security
@@ -139,7 +145,7 @@ class OpcuaServer:
         signals = {signal.field: signal for signal in message.signals}
         for name, place in places.items():
             identifier = ua.NodeId(f"{message.name}.{place.node}", index)
-            first = data_value(place, 0.0)
+            first = data_value(place, 0.0, time_of_now())
             variable = await folder.add_variable(identifier, ua.QualifiedName(place.node, index), first.Value)
             if name in signals:
                 text = ua.LocalizedText(_description(signals[name]))
@@ -148,7 +154,7 @@ class OpcuaServer:
                 await variable.set_writable()
                 self._commands[identifier] = (message, place)
             else:
-                await variable.write_value(data_value(place, float("nan")))
+                await variable.write_value(data_value(place, float("nan"), time_of_now()))
                 self._measurements.setdefault(message.name, {})[name] = (identifier, place)
 
     def _writes(self, event: ServerItemCallback) -> dict[str, dict[str, ua.DataValue]]:

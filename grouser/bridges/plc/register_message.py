@@ -49,9 +49,9 @@ class RegisterMessage:
         self.start = self._fields[0][1].register
         self.end = max(field.last for _, field in self._fields) + 1
         self.count = self.end - self.start
+        self._names = [name for name, _ in self._fields]
         self._form = struct.Struct(_form_of_block([field for _, field in self._fields]))
-        # Name, low and high of every field, and whether it holds whole numbers.
-        self._ranges = [(name, *field.limits, field.type != "f32") for name, field in self._fields]
+        self._floats = [place for place, (_, field) in enumerate(self._fields) if field.type == "f32"]
         self._swapped = [place for place, (_, field) in enumerate(self._fields) if field.is_swapped]
 
     def decode(self, data: bytes) -> tuple[dict[str, float], int | None]:
@@ -63,7 +63,7 @@ class RegisterMessage:
         numbers = list(self._form.unpack(data))
         for place in self._swapped:
             numbers[place] = from_swapped(self._fields[place][1], numbers[place])
-        values = {name: number for (name, _), number in zip(self._fields, numbers, strict=True)}
+        values = dict(zip(self._names, numbers, strict=True))
         return values, values.pop(_HEARTBEAT, None)
 
     def encode(self, values: Mapping[str, float], heartbeat: int) -> bytes | None:
@@ -72,19 +72,27 @@ class RegisterMessage:
         Raises:
             ValueError: a field cannot hold its value.
         """
-        numbers: list[float] = []
-        for name, low, high, is_whole in self._ranges:
-            value = heartbeat % HEARTBEAT_MODULUS if name is _HEARTBEAT else values[name]
-            if not math.isfinite(value):
-                return None
-            number = round(value) if is_whole else value
-            if not low <= number <= high:
-                field = dict(self._fields)[name]
+        shown = {**values, _HEARTBEAT: heartbeat % HEARTBEAT_MODULUS}
+        exact = [shown[name] for name in self._names]
+        if not all(map(math.isfinite, exact)):
+            return None
+        numbers: list[float] = list(map(round, exact))
+        for place in self._floats:
+            numbers[place] = exact[place]
+        try:
+            for place in self._swapped:
+                numbers[place] = to_swapped(self._fields[place][1], numbers[place])
+            return self._form.pack(*numbers)
+        except (struct.error, OverflowError):
+            self._require_room(exact)
+            raise
+
+    def _require_room(self, exact: Sequence[float]) -> None:
+        """Raises ValueError for the first field that cannot hold its value."""
+        for (_, field), value in zip(self._fields, exact, strict=True):
+            low, high = field.limits
+            if not low <= (value if field.type == "f32" else round(value)) <= high:
                 raise ValueError(f"{value:g} in register {field}: {field.type} holds {low:g} to {high:g}")
-            numbers.append(number)
-        for place in self._swapped:
-            numbers[place] = to_swapped(self._fields[place][1], numbers[place])
-        return self._form.pack(*numbers)
 
 
 def words_of(data: bytes) -> list[int]:

@@ -36,16 +36,24 @@ _VARIANTS = {
 }
 
 
-def data_value(field: NodeField, value: float) -> ua.DataValue:
-    """Returns a value with the time of now; NaN goes out as bad, without a value.
+_GOOD, _NO_DATA = ua.StatusCode(), ua.StatusCode(ua.StatusCodes.BadNoDataAvailable)
+
+
+def time_of_now() -> datetime:
+    """Returns the time of values that are made now."""
+    return datetime.now(timezone.utc)
+
+
+def data_value(field: NodeField, value: float, time: datetime) -> ua.DataValue:
+    """Returns a value with its time; NaN goes out as bad, without a value.
 
     Raises:
         ValueError: the field cannot hold it.
     """
-    now = datetime.now(timezone.utc)
     if not math.isfinite(value):
-        return ua.DataValue(StatusCode=ua.StatusCode(ua.StatusCodes.BadNoDataAvailable), SourceTimestamp=now)
-    return ua.DataValue(ua.Variant(to_type(field, value), _VARIANTS[field.type]), SourceTimestamp=now)
+        return ua.DataValue(StatusCode=_NO_DATA, SourceTimestamp=time)
+    variant = ua.Variant(to_type(field, value), _VARIANTS[field.type], is_array=False)
+    return ua.DataValue(variant, _GOOD, time)
 
 
 def is_bad(value: ua.DataValue) -> bool:

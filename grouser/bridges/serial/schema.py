@@ -7,7 +7,7 @@ import yaml
 
 from grouser.bridges.mapping.checks import require_local
 from grouser.bridges.mapping.data import BridgeMapping, Direction, Field
-from grouser.bridges.packed_schema import choose_field, read_layout, whole_number
+from grouser.bridges.packed_schema import choose_field, keys_of, read_layout, whole_number
 from grouser.bridges.serial.frames import COMMAND, FAULT, HIGHEST_PAYLOAD, MEASUREMENT
 from grouser.bridges.serial.settings import Form, NumberField, SerialAddress, SerialInterface, UdpInterface
 from grouser.physics.base.errors import MachineError
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]{0,63}")
 
 def read_interface(reader: Reader, node: yaml.Node) -> SerialInterface | UdpInterface:
     """Reads `interface`: a `host` or `local_port` is of UDP."""
-    written = {key.value for key, _ in node.value} if isinstance(node, yaml.MappingNode) else set()
+    written = keys_of(node)
     if written & {"host", "local_host", "local_port"}:
         return _udp(reader, node)
     nodes = reader.mapping(node, "interface", _SERIAL_KEYS)

@@ -19,7 +19,7 @@ NO_PATTERN = ""  # the sliders alone
 _RATE = 50.0  # of the commands [Hz of wall time]
 # A simulator is no longer taken to be there after so many of the periods of its /diagnostics, and so long [s].
 _MISSED, _SILENCE = 3.0, 5.0
-_PACE, _COMMANDS = ": pace", ": commands"  # how the names of diagnostic statuses end
+_PACE, _COMMANDS, _REPLAY = ": pace", ": commands", ": replay"  # how the names of diagnostic statuses end
 
 
 class PageNode(Commander):
@@ -75,12 +75,14 @@ class PageNode(Commander):
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            for ending in (_PACE, _COMMANDS):
+            for ending in (_PACE, _COMMANDS, _REPLAY):
                 if status.name.endswith(ending):
                     self._statuses[ending] = status
         if any(status.name.endswith(_PACE) for status in message.status):
             now = monotonic()
             self._heard_at, self._period = now, now - self._heard_at
+            if not any(status.name.endswith(_REPLAY) for status in message.status):
+                self._statuses.pop(_REPLAY, None)
         if len(message.status) == 1:  # while the simulation is being built there is no more
             self._statuses.pop(_COMMANDS, None)
 
@@ -128,6 +130,7 @@ class PageNode(Commander):
             "enabled": operating.enabled,
             "mode": operating.mode,
             "range": operating.speed_range,
+            "replay": _replay(self._statuses.get(_REPLAY)),
         }
 
     def released(self) -> None:
@@ -143,6 +146,19 @@ def _fitting_patterns(machine: Machine) -> list[str]:
         if fits(pattern, machine) and (pattern.tip is None or pattern.tip.machine == machine.name):
             found.append(file.stem)
     return found
+
+
+def _replay(status: DiagnosticStatus | None) -> dict[str, Any] | None:
+    """The recording that the simulator replays, for the page; None: none."""
+    if status is None:
+        return None
+    values = {pair.key: pair.value for pair in status.values}
+    return {
+        "end": float(values["end [s]"]),
+        "backward": values["backward"] == "true",
+        "text": f"{values['compared']} recorded states compared: {status.message}",
+        "different": status.level == DiagnosticStatus.ERROR,
+    }
 
 
 def _lever(lever: Lever) -> dict[str, Any]:

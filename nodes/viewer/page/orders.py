@@ -87,6 +87,12 @@ class Orders:
             self.factor = factor
         return answer
 
+    async def _seek(self, time: float) -> Answer:
+        return await self._simulator.set_parameter("replay_time", time)
+
+    async def _backward(self, value: bool) -> Answer:
+        return await self._simulator.set_parameter("replay_backward", value)
+
     async def _pattern(self, name: str) -> Answer:
         await self._simulator.in_executor(lambda: self._node.choose(name))
         return True, f"pattern {name or 'sliders only'}"

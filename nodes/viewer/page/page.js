@@ -4,6 +4,7 @@ import { Circuit } from "./circuit.js";
 import { Hands } from "./hands.js";
 import { Link } from "./link.js";
 import { Pictures } from "./pictures.js";
+import { Replay } from "./replay.js";
 
 const SPEAKING = 40; // interval of what the hands do [ms]
 const NOTICE = 6000; // how long a notice stays [ms]
@@ -16,6 +17,7 @@ let state = {};
 let heldByPad = false;
 let neutral = ""; // message of the hands that was sent last while motion was not enabled
 
+const replay = new Replay($("replay"), order);
 const circuit = new Circuit($("circuit"), hands, wantEnabled);
 const link = new Link({
   description: describe, state: show, answer, lost, drawing: (message) => circuit.draw(message),
@@ -36,7 +38,7 @@ function order(type, fields) {
 
 function answer(message) {
   if (message.about === "hands" || message.about === "message") letGo();
-  if (!message.done || !["speed", "pause"].includes(message.about)) notice(message.text, !message.done);
+  if (!message.done || !["speed", "pause", "seek", "backward"].includes(message.about)) notice(message.text, !message.done);
 }
 
 function lost() {
@@ -259,6 +261,7 @@ function pair(lever) {
 function show(message) {
   const before = state;
   state = message;
+  replay.show(message);
   document.body.classList.remove("lost");
   const parts = [`${message.time.toFixed(1)} s`, `${message.speed.toFixed(2)} × real time`, message.pace];
   $("clock").textContent = (message.building ? parts.slice(2) : parts).join(" · ");

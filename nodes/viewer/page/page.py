@@ -256,7 +256,7 @@ class Page:
             self._revision = revision
         return {
             "type": "state",
-            "time": round(self.time, 1),
+            "time": round(self.time, 3),
             "speed": round(self.speed, 2),
             "factor": self._orders.factor,
             "busy": self._orders.busy,

@@ -9,6 +9,7 @@ from typing import Any
 LONGEST = 20_000  # characters of a message
 _MOST_STEPS = 100_000
 _LARGEST_FACTOR = 1000.0
+_LONGEST_RECORDING = 1e7  # [s]
 _LARGEST_BOX, _HEAVIEST_BOX = 100.0, 1e6  # [m], [kg]
 
 
@@ -166,6 +167,8 @@ ORDERS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "step": {"count": _whole(1, _MOST_STEPS)},
     "reset": {},
     "speed": {"factor": _number(0.0, _LARGEST_FACTOR)},
+    "seek": {"time": _number(0.0, _LONGEST_RECORDING)},
+    "backward": {"value": _truth},
     "pattern": {"name": _name},
     "box": {"size": _size, "mass": _number(0.001, _HEAVIEST_BOX)},
     "clear": {},
