@@ -42,6 +42,9 @@ BRIDGES = {
 }
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
 
+# Tables and plots of recorded signals.
+STUDY = ["matplotlib", "pyarrow"]
+
 TEST = [
     "pytest",
     "pytest-cov",
@@ -90,7 +93,14 @@ setup(
     package_data={"grouser.nodes.viewer.page": ["*.html", "*.css", "*.js"]},
     data_files=data_files(),
     install_requires=RUN,
-    extras_require={"ros": ROS_WHEELS, "decomposition": ["coacd"], "robots": ROBOTS, "test": TEST, **BRIDGES},
+    extras_require={
+        "ros": ROS_WHEELS,
+        "decomposition": ["coacd"],
+        "robots": ROBOTS,
+        "study": STUDY,
+        "test": TEST,
+        **BRIDGES,
+    },
     zip_safe=False,
     entry_points={
         "can.interface": ["ros2 = grouser.nodes.bridges.can_topics:TopicBus"],  # of python-can

@@ -63,8 +63,8 @@ def _double_pendulum() -> list[Figure]:
             "error of the tips after 2 s [m]": _largest(tips - exact.tips()),
             "error of the peer's [m]": _largest(cables.tips() - exact.tips()),
             "reference": f"{_CONVERGED_CABLES} cable elements a link, {1e3 * _CONVERGED_STEP:g} ms",
-            "elastic coordinates": len(simulation.model.spring_position),
-            "bodies": len(simulation.model.body_parent),
+            "elastic coordinates": len(simulation.arrays.model.spring_position),
+            "bodies": len(simulation.arrays.model.body_parent),
         }
         share = Target("time of a step over the peer's", times[0] / times[1], 0.2)
         name = f"step, double flexible pendulum, {method} {size}"
@@ -99,8 +99,8 @@ def _five_link_arm() -> Figure:
     fine = _arm({"flexible": True, "size": 2, "integrator": "implicit_midpoint"})
     fine.step(round(_DURATION / _STEP))
     details: dict[str, float | int | str] = {
-        "elastic coordinates": len(simulation.model.spring_position),
-        "bodies": len(simulation.model.body_parent),
+        "elastic coordinates": len(simulation.arrays.model.spring_position),
+        "bodies": len(simulation.arrays.model.body_parent),
         "tip from that of two modes by the midpoint rule [m]": float(np.linalg.norm(tip - fine.link_pose("end")[0])),
     }
     target = Target("real-time factor", factor, 30.0, at_least=True)
@@ -120,8 +120,8 @@ def _flexible_crane() -> Figure:
     rates = [_real_time_factor(simulation, {"lift_valve": 0.6}) for _ in range(_REPEATS)]
     factor = statistics.median(rates)
     details: dict[str, float | int | str] = {
-        "elastic coordinates": len(simulation.model.spring_position),
-        "bodies": len(simulation.model.body_parent),
+        "elastic coordinates": len(simulation.arrays.model.spring_position),
+        "bodies": len(simulation.arrays.model.body_parent),
         "angle of the boom at the end [rad]": simulation.joint_position["boom"],
     }
     target = Target("real-time factor", factor, 40.0, at_least=True)

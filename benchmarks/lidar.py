@@ -55,8 +55,10 @@ def run() -> list[Figure]:
         world = scene(ground)
         eye = watching(world)
         theirs = MuJoCoRays(mujoco, world)
-        ours, peer = alternating_medians(_REPEATS, *(_many(sweep) for sweep in (eye.lidar.values, theirs.sweep)))
-        scan = eye.lidar["eye"]
+        ours, peer = alternating_medians(
+            _REPEATS, *(_many(sweep) for sweep in (eye.sensors.lidar.values, theirs.sweep))
+        )
+        scan = eye.sensors.lidar["eye"]
         alike = np.isclose(scan.ranges, theirs.sweep(), rtol=0.0, atol=1e-4)
         details = {
             "obstacles": _OBSTACLES,
@@ -200,8 +202,8 @@ def _figure(name, seconds, peer="", peer_seconds=None, details=None):
 def _ruts() -> Figure:
     """A planar lidar on the rover that looks back and down at its ruts."""
     simulation = _on_ruts('<sensor name="eye" type="lidar" link="base_link" xyz="0 0 0.9" rpy="0 -0.3 0"/>')
-    (taken,) = alternating_medians(_REPEATS, _many(simulation.lidar.values))
-    scan = simulation.lidar["eye"]
+    (taken,) = alternating_medians(_REPEATS, _many(simulation.sensors.lidar.values))
+    scan = simulation.sensors.lidar["eye"]
     details = {
         "tiles": int(simulation.state.soil.tile_count[0]),
         "beams that meet something": int(np.isfinite(scan.ranges).sum()),

@@ -68,7 +68,7 @@ def real_time_factor(
     details = {
         "simulated [s]": simulation.time,
         "step [µs]": 1e6 * taken / simulation.step_count,
-        "lines": len(simulation.lines),
+        "lines": len(simulation.arrays.lines),
         **effort.details,
         "steps a call": _COMMAND_STEPS,
     }

@@ -56,7 +56,7 @@ def _roll(simulation: grouser.Simulation, speed: float, slip: float, radius: flo
 
 def _figure(name: str, simulation: grouser.Simulation) -> Figure:
     taken = statistics.median(cpu_time(lambda: simulation.step(_STEPS)) for _ in range(_REPEATS))
-    work = simulation.context.workspace.soil
+    work = simulation.arrays.context.workspace.soil
     wheel = simulation.wheel["wheel"]
     details = {
         "cells touched": int(work.touched[0]),
@@ -94,7 +94,7 @@ def _published(soil: Soil) -> Figure:
     simulation.command["drive"] = _ZUO_TURNING
     simulation.command["rail"] = _ZUO_TURNING * _ZUO_RADIUS * (1.0 - _ZUO_SLIP)
     taken = cpu_time(lambda: simulation.step(round(_ZUO_TIME / _STEP)))
-    details = {"cells touched": int(simulation.context.workspace.soil.touched[0]), "there [s]": 1200.0}
+    details = {"cells touched": int(simulation.arrays.context.workspace.soil.touched[0]), "there [s]": 1200.0}
     return Figure(f"cells of 5 mm, {_ZUO_TIME:g} s of one wheel", taken, "s", details=details)
 
 

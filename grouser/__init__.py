@@ -1,15 +1,18 @@
 """grouser simulates working machines for ROS 2: mechanisms, hydraulics, contact, wheels on soil.
 
-`__all__` is the Python interface. Its names are imported on first use, so that `import grouser` is fast:
+`__all__` is the Python interface (docs/python.md). Its names are imported on first use: `import grouser` is
+fast.
 
-    machine = grouser.load_machine("urdf/demolition_robot.urdf.xacro")
-    simulation = grouser.Simulation(machine, grouser.load_world("config/worlds/flat.yaml"))
+
+    machine = grouser.load_machine("demolition_robot")
+    simulation = grouser.Simulation(machine, grouser.load_world("flat"))
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grouser.loading import load_machine, load_world
     from grouser.physics.base.errors import (
         BusyError,
         ConvergenceError,
@@ -18,10 +21,12 @@ if TYPE_CHECKING:
         MachineError,
         ParameterError,
     )
-    from grouser.physics.description import load_machine, load_soil, load_world
+    from grouser.physics.description import load_soil
     from grouser.physics.description.data.machine import Machine, Member
     from grouser.physics.description.data.pose import Pose
-    from grouser.physics.description.data.world import World
+    from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+    from grouser.physics.description.data.soil import Soil, SoilGround
+    from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
     from grouser.physics.description.machine_file.fleet import combine
     from grouser.physics.simulation.pushes import Push
     from grouser.physics.simulation.simulation import Simulation
@@ -34,20 +39,30 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Box",
     "BusyError",
+    "Capsule",
     "ConvergenceError",
+    "Cylinder",
     "DivergenceError",
     "DryFriction",
     "FrictionSystem",
+    "Ground",
     "GrouserError",
+    "Heightfield",
     "Machine",
     "MachineError",
     "Member",
+    "Mesh",
+    "Obstacle",
     "ParameterError",
     "Pose",
     "Push",
     "RigidBody",
     "Simulation",
+    "Soil",
+    "SoilGround",
+    "Sphere",
     "VariableLimit",
     "World",
     "__version__",
@@ -61,27 +76,37 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Box": "grouser.physics.description.data.shapes",
     "BusyError": "grouser.physics.base.errors",
+    "Capsule": "grouser.physics.description.data.shapes",
     "ConvergenceError": "grouser.physics.base.errors",
+    "Cylinder": "grouser.physics.description.data.shapes",
+    "DivergenceError": "grouser.physics.base.errors",
     "DryFriction": "grouser.studies.friction.system",
     "FrictionSystem": "grouser.studies.friction.system",
-    "VariableLimit": "grouser.studies.friction.system",
-    "DivergenceError": "grouser.physics.base.errors",
+    "Ground": "grouser.physics.description.data.world",
     "GrouserError": "grouser.physics.base.errors",
+    "Heightfield": "grouser.physics.description.data.world",
     "Machine": "grouser.physics.description.data.machine",
     "MachineError": "grouser.physics.base.errors",
     "Member": "grouser.physics.description.data.machine",
+    "Mesh": "grouser.physics.description.data.shapes",
+    "Obstacle": "grouser.physics.description.data.world",
     "ParameterError": "grouser.physics.base.errors",
     "Pose": "grouser.physics.description.data.pose",
     "Push": "grouser.physics.simulation.pushes",
     "RigidBody": "grouser.studies.attitude.body",
     "Simulation": "grouser.physics.simulation.simulation",
+    "Soil": "grouser.physics.description.data.soil",
+    "SoilGround": "grouser.physics.description.data.soil",
+    "Sphere": "grouser.physics.description.data.shapes",
+    "VariableLimit": "grouser.studies.friction.system",
     "World": "grouser.physics.description.data.world",
     "carry_over": "grouser.physics.simulation.transfer",
     "combine": "grouser.physics.description.machine_file.fleet",
-    "load_machine": "grouser.physics.description",
+    "load_machine": "grouser.loading",
     "load_soil": "grouser.physics.description",
-    "load_world": "grouser.physics.description",
+    "load_world": "grouser.loading",
     "simulate_body": "grouser.studies.attitude.motion",
     "simulate_pendulum": "grouser.studies.attitude.spherical",
 }

@@ -112,10 +112,9 @@ def _find(what: str, name: str, folder: str, endings: tuple[str, ...]) -> Path:
         home = share_path(folder)
     except FileNotFoundError as error:
         raise MachineError(f"there is no {what} called {name!r}", remedy=str(error)) from error
-    for ending in endings:
-        if (home / f"{name}{ending}").is_file():
-            return home / f"{name}{ending}"
-    known = {file.name.removesuffix(ending) for ending in endings for file in home.glob(f"*{ending}")}
+    known = {file.name.removesuffix(ending): file for ending in reversed(endings) for file in home.glob(f"*{ending}")}
+    if name in known:
+        return known[name]
     raise MachineError(f"there is no {what} called {name!r}", remedy=closest(name, known))
 
 

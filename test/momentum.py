@@ -9,7 +9,11 @@ from grouser.physics.multibody.kinematics import make_kinematics, update_kinemat
 
 def momentum_of(simulation):
     """Linear [kg m/s] and angular [kg m2/s] momentum of all bodies about the world's origin, (6,)."""
-    model, kinematics, momentum = Packed(simulation.model), Packed(make_kinematics(simulation.model)), np.zeros(6)
+    model, kinematics, momentum = (
+        Packed(simulation.arrays.model),
+        Packed(make_kinematics(simulation.arrays.model)),
+        np.zeros(6),
+    )
     update_kinematics(model, simulation.state.q, simulation.state.v, kinematics)
     total_momentum(model, kinematics, momentum)
     return momentum
@@ -17,7 +21,7 @@ def momentum_of(simulation):
 
 def centre_of_mass(simulation):
     """Position [m] and velocity [m/s] of the centre of mass."""
-    model, kinematics = Packed(simulation.model), Packed(make_kinematics(simulation.model))
+    model, kinematics = Packed(simulation.arrays.model), Packed(make_kinematics(simulation.arrays.model))
     update_kinematics(model, simulation.state.q, simulation.state.v, kinematics)
     moments, twist = kinematics.inertia[:, 6:9], kinematics.twist
     mass = kinematics.inertia[:, 9].sum()

@@ -75,14 +75,14 @@ class SimulationPlant:
             linear, angular = machine.base_twist()
             values = {**_vector("linear_", linear), **_vector("angular_", angular)}
         elif kind == "imu":
-            imu = machine.imu[name]
+            imu = machine.sensors.imu[name]
             values = {
                 **_angles(imu.orientation),
                 **_vector("angular_velocity_", imu.angular_velocity),
                 **_vector("linear_acceleration_", imu.specific_force),
             }
         else:
-            wrench = (machine.force_torque_sensor if kind == "force_torque" else machine.contact_wrench)[name]
+            wrench = (machine.sensors.force_torque_sensor if kind == "force_torque" else machine.contact_wrench)[name]
             values = {**_vector("force_", wrench[:3]), **_vector("torque_", wrench[3:])}
         return {f"{group}/{one}": value for one, value in values.items()}
 

@@ -46,5 +46,5 @@ def _frequencies(machine: Machine, flexible: FlexibleLink) -> list[float]:
     clamp = Joint("clamp", "fixed", "world", link.name)
     links = (Link("world"), bare)
     alone = Machine(link.name, links, (clamp,), "world", floating_base=False, flexible_links=(flexible,))
-    modes = Simulation(alone, World(ground=None)).vibration_modes()
+    modes = Simulation(alone, World(ground=None)).vibration.modes()
     return [mode.frequency for mode in modes[:_SHOWN]]

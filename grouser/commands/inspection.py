@@ -189,7 +189,7 @@ def _simulated_facts(machine: Machine) -> tuple[float | None, list[dict[str, Any
             simulation = Simulation(machine)
     except MachineError as error:
         return None, [], [f"it cannot be simulated: {error}"]
-    vibrations = [_plain(vibration) for vibration in simulation.numerical_damping()]
+    vibrations = [_plain(vibration) for vibration in simulation.vibration.numerical_damping()]
     return simulation.step_size, vibrations, simulation.warnings
 
 

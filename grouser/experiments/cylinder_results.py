@@ -23,7 +23,7 @@ def energy_error(simulation: Simulation, begin: Energy, name: str, piston_mass: 
         name: of the cylinder.
         piston_mass: not part of the machine's kinetic energy [kg].
     """
-    account, cylinder, now = simulation.cylinder_energy[name], simulation.cylinder[name], simulation.energy()
+    account, cylinder, now = simulation.circuit.cylinder_energy[name], simulation.cylinder[name], simulation.energy()
     gained = now.kinetic - begin.kinetic + now.potential - begin.potential + 0.5 * piston_mass * cylinder.velocity**2
     lost = account.throttled + account.viscous_loss + account.friction_loss + account.stop_loss
     missing = account.supplied - account.returned - account.compressed - lost - gained

@@ -151,7 +151,7 @@ def record(
     # the first step compiles
     simulation.step()
     simulation.reset()
-    index = [simulation.names.link_index(link) for link in links]
+    index = [simulation.arrays.names.link_index(link) for link in links]
     every, spent, rows = thinning(steps, POINTS), 0.0, []
     for done in (*range(0, steps, every), steps):
         if done:

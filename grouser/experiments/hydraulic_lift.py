@@ -156,7 +156,7 @@ def _record(simulation: Simulation, command, steps: int):
         simulation.command["lift_valve"] = schedule_value(command, time + 0.5 * simulation.step_size)
         simulation.step()
         rows.append(_sample(simulation))
-        trace = simulation.cylinder_trace("lift")
+        trace = simulation.circuit.cylinder_trace("lift")
         if split:
             # The piston moves after the sub-steps.
             trace[-1, TRACE_POSITION] = rows[-1][1]

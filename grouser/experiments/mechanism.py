@@ -176,7 +176,7 @@ def simulate(mechanism: Mechanism, parameters: Mapping[str, Any]) -> Result:
     simulation.step()
     simulation.reset()
     for joint, rate in mechanism.velocities.items():
-        simulation.state.v[simulation.names.joints[joint].v] = rate
+        simulation.state.v[simulation.arrays.names.joints[joint].v] = rate
     for joint, effort in mechanism.efforts.items():
         simulation.command[joint] = effort
     gaps, every, spent = _Gaps(simulation), thinning(steps, _POINTS), 0.0
@@ -237,7 +237,7 @@ class _Gaps:
     def __init__(self, simulation: Simulation):
         joints = simulation.machine.loop_joints
         self._simulation = simulation
-        self._links = [[simulation.names.link_index(frame.link) for frame in pair] for pair in _frames(joints)]
+        self._links = [[simulation.arrays.names.link_index(frame.link) for frame in pair] for pair in _frames(joints)]
         self._places = np.array([[frame.xyz for frame in pair] for pair in _frames(joints)]).reshape(-1, 2, 3)
         self._hinged = np.array([joint.type == "revolute" for joint in joints], dtype=bool)
         self._axes = np.array([_axis(joint) for joint in joints]).reshape(-1, 3)

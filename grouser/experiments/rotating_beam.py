@@ -187,7 +187,7 @@ def _spin(parameters: Mapping[str, Any]) -> Run:
     simulation.reset()
     inertia, every = _hub_inertia(parameters), thinning(steps, POINTS)
     axial, index = _axial_shapes(simulation)
-    hub, tip = (simulation.names.link_index(name) for name in ("hub", "tip"))
+    hub, tip = (simulation.arrays.names.link_index(name) for name in ("hub", "tip"))
     rows, spent, diverged, error = [(0.0, 0.0, 0.0, 0.0)], 0.0, False, 0.0
     begin, after = 0.0, 0.0
     for k in range(1, steps + 1):
@@ -217,7 +217,7 @@ def _axial_shapes(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
     """Elongation of the beam per unit of each elastic coordinate, and their places in q."""
     (flexible,) = simulation.machine.flexible_links
     shapes = modal_beam(flexible).values(AXIAL, np.array([flexible.length]))[0]
-    return shapes, simulation.model.spring_position
+    return shapes, simulation.arrays.model.spring_position
 
 
 def _in_axes(hub: np.ndarray, tip: np.ndarray) -> tuple[float, float]:
@@ -239,9 +239,9 @@ def first_frequency(parameters: Mapping[str, Any]) -> float | None:
 def spinning_frequencies(parameters: Mapping[str, Any]) -> np.ndarray:
     """All frequencies of small vibrations about the rotation at the final rate [rad/s]; none if it is unstable."""
     simulation = _simulation(parameters, _SMALL_STEP, "implicit_midpoint")
-    index, rates = simulation.model.spring_position, simulation.model.spring_rate
-    scale = np.sqrt(simulation.model.spring_stiffness)
-    hub, n = simulation.names.joints["hub"].v, len(index)
+    index, rates = simulation.arrays.model.spring_position, simulation.arrays.model.spring_rate
+    scale = np.sqrt(simulation.arrays.model.spring_stiffness)
+    hub, n = simulation.arrays.names.joints["hub"].v, len(index)
 
     def stepped(deflection: np.ndarray) -> np.ndarray:
         simulation.reset()

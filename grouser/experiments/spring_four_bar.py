@@ -115,7 +115,7 @@ def _drive(parameters: Mapping[str, Any]) -> dict[str, Any]:
     simulation = Simulation(machine, world, step, integrator=parameters["integrator"])
     frequencies = None
     if parameters["variant"] == "flexible":
-        frequencies = simulation.natural_frequencies()
+        frequencies = simulation.vibration.natural_frequencies()
         frequencies = frequencies[frequencies > _SLOWEST_VIBRATION]
     (joint,) = machine.loop_joints
     crank, poses, wrenches = _record(simulation, (joint.parent.link, joint.child.link), parameters)
@@ -148,7 +148,7 @@ def _record(
         the loop joint over the steps (N - 1, 6), in its frame.
     """
     step, count = simulation.step_size, round(parameters["duration"] / simulation.step_size)
-    index = [simulation.names.link_index(link) for link in links]
+    index = [simulation.arrays.names.link_index(link) for link in links]
     crank, poses, wrenches = np.zeros((count + 1, 2)), np.zeros((count + 1, 2, 7)), np.zeros((count, 6))
     for k in range(count + 1):
         crank[k] = simulation.joint_position["crank"], simulation.joint_velocity["crank"]

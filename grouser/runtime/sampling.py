@@ -273,8 +273,8 @@ def sample_hydraulics(reading: Reading) -> tuple[np.ndarray, ...]:
     simulation = reading.simulation
     measured = (
         (simulation.cylinder, _CYLINDER_VALUES),
-        (simulation.hydraulic_motor, _MOTOR_VALUES),
-        (simulation.pump, _PUMP_VALUES),
+        (simulation.circuit.hydraulic_motor, _MOTOR_VALUES),
+        (simulation.circuit.pump, _PUMP_VALUES),
     )
     fluid = simulation.machine.fluid
     return tuple(
@@ -292,7 +292,7 @@ def sample_hydraulics(reading: Reading) -> tuple[np.ndarray, ...]:
 def sample_circuit(reading: Reading) -> tuple[np.ndarray, ...]:
     """The values of each of the `circuit_groups`."""
     simulation = reading.simulation
-    return np.array(simulation.line_pressure.values()), np.array(simulation.spool_position.values())
+    return np.array(simulation.circuit.line_pressure.values()), np.array(simulation.circuit.spool_position.values())
 
 
 def flexible_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
@@ -307,7 +307,7 @@ def sample_flexible_links(reading: Reading) -> tuple[np.ndarray, ...]:
     """The values of `flexible_groups` of each flexible link."""
     simulation = reading.simulation
     return tuple(
-        np.append(values, [simulation.strain_gauge[gauge.name] for gauge in _gauges(simulation.machine, link)])
+        np.append(values, [simulation.sensors.strain_gauge[gauge.name] for gauge in _gauges(simulation.machine, link)])
         for link, values in zip(
             simulation.flexible_link, _values(simulation.flexible_link, FLEXIBLE_VALUES), strict=True
         )
@@ -330,37 +330,37 @@ def sample_ground_truth(reading: Reading) -> Odometry:
 
 def sample_imus(reading: Reading) -> tuple[Any, ...]:
     """Readings of the inertial measurement units."""
-    return tuple(reading.simulation.imu.values())
+    return tuple(reading.simulation.sensors.imu.values())
 
 
 def sample_lidars(reading: Reading) -> tuple[Any, ...]:
     """Scans of the lidars."""
-    return tuple(reading.simulation.lidar.values())
+    return tuple(reading.simulation.sensors.lidar.values())
 
 
 def sample_lidars_3d(reading: Reading) -> tuple[Any, ...]:
     """Sweeps of the lidars with several channels."""
-    return tuple(reading.simulation.lidar_3d.values())
+    return tuple(reading.simulation.sensors.lidar_3d.values())
 
 
 def sample_depth_cameras(reading: Reading) -> tuple[Any, ...]:
     """Images of the depth cameras."""
-    return tuple(reading.simulation.depth_camera.values())
+    return tuple(reading.simulation.sensors.depth_camera.values())
 
 
 def sample_camera_infos(reading: Reading) -> tuple[None, ...]:
     """Nothing for each depth camera: its figures do not change."""
-    return (None,) * len(reading.simulation.depth_camera)
+    return (None,) * len(reading.simulation.sensors.depth_camera)
 
 
 def sample_fixes(reading: Reading) -> tuple[Any, ...]:
     """Positions of the receivers of satellite navigation."""
-    return tuple(reading.simulation.gnss_receiver.values())
+    return tuple(reading.simulation.sensors.gnss_receiver.values())
 
 
 def sample_force_torque_sensors(reading: Reading) -> tuple[np.ndarray, ...]:
     """Force and moment of each force-torque sensor, at its frame's origin, in its frame [N, N m], shape (6,) each."""
-    return tuple(reading.simulation.force_torque_sensor.values())
+    return tuple(reading.simulation.sensors.force_torque_sensor.values())
 
 
 def sample_slip(reading: Reading) -> tuple[np.ndarray, ...]:

@@ -278,7 +278,7 @@ def _read_members(loop: PhysicsLoop) -> _Present:
     members = {member.name: member.machine for member in simulation.machine.members}
     if simulation.machine.root != ROOT:
         members = {"": simulation.machine}
-    links, owners = simulation.link_poses(), simulation.membership.link
+    links, owners = simulation.link_poses(), simulation.arrays.membership.link
     stamp = nanoseconds_at(loop.step, loop.step_size)
     return _Present(stamp, members, roots.poses(), roots.twists(), links, owners)
 

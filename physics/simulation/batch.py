@@ -26,7 +26,7 @@ from grouser.physics.integrators.step import run_steps
 from grouser.physics.integrators.variational import run_variational_steps
 from grouser.physics.model.command import Command
 from grouser.physics.simulation.capacity import StateCapacity, capacity_of, with_capacity
-from grouser.physics.simulation.engine import Buffers, Engine
+from grouser.physics.simulation.engine import Buffers, Engine, parts_to_samples
 
 Copy = TypeVar("Copy")
 
@@ -102,6 +102,9 @@ class Batch(Generic[Copy]):
     def __iter__(self) -> Iterator[Copy]:
         return iter(self.simulations)
 
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self)}: {self.simulations[0]!r}>"
+
     def __getitem__(self, index: int) -> Copy:
         require_count("index", index, -len(self), len(self) - 1)
         return self.simulations[index]
@@ -124,8 +127,10 @@ class Batch(Generic[Copy]):
         with ExitStack() as held:
             for engine in self._engines:
                 held.enter_context(engine.exclusive)
-            for engine, left in zip(self._engines, self._make_steps(steps, threads), strict=True):
-                engine.finish_steps(left)
+            for part in parts_to_samples(self._engines, steps):
+                for engine, left in zip(self._engines, self._make_steps(part, threads), strict=True):
+                    engine.finish_steps(left)
+                    engine.sample()
 
     def _make_steps(self, steps: int, threads: int) -> list[int]:
         """Steps all copies; returns the number of steps that were not made of each."""

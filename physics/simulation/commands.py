@@ -76,6 +76,9 @@ class CommandMap(Mapping):
         array, index = self._place[require_name("command", name, self._place)]
         return float(array[index])
 
+    def __repr__(self) -> str:
+        return f"<commands {dict(self)}>"
+
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self._place
 

@@ -2,7 +2,8 @@
 
 import copy
 import warnings
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -54,12 +55,35 @@ _ITERATIONS = {
 LARGEST_TURN = 1.0
 
 
+def parts_to_samples(engines: Sequence["Engine"], count: int) -> Iterator[int]:
+    """Yields numbers of steps that together are `count`, of which each ends at most at the next sample of an engine."""
+    while True:
+        part = min([count, *(sampler.steps_to_sample() for engine in engines for sampler in engine.samplers)])
+        yield part
+        count -= part
+        if not count:
+            return
+
+
 class Buffers(NamedTuple):
     """All mutable arrays of an engine that steps read or change."""
 
     state: State
     command: Command
     workspace: Workspace
+
+
+class Sampler(Protocol):
+    """What takes samples while an engine steps."""
+
+    def steps_to_sample(self) -> int:
+        """Steps to the next sample, at least one."""
+
+    def sample(self) -> None:
+        """Takes a sample if the present step is one of its steps."""
+
+    def rewind(self) -> None:
+        """Drops the samples of times after the present."""
 
 
 class Engine:
@@ -75,6 +99,7 @@ class Engine:
         context: these and the system, packed, the argument of a step.
         exclusive: held while steps are made or the state is replaced; a second thread is refused.
         packed: the system, packed.
+        samplers: are asked for samples after steps.
         kinematics: of `update_kinematics`, packed; the workspace has that of the start of the last step.
 
     Raises:
@@ -92,6 +117,7 @@ class Engine:
         self._schedule = make_schedule(system)
         self._compiled = False
         self.exclusive = Exclusive()
+        self.samplers: list[Sampler] = []
         self.packed = Packed(system)
         self._make_present()
         self.initial: State = make_initial_state(setup, self.packed, self.kinematics, self.workspace)
@@ -157,6 +183,11 @@ class Engine:
         self.workspace = with_contact_room(self.workspace, system, capacity)
         return room._replace(contacts=grown(room.contacts, needed.contacts))
 
+    def sample(self) -> None:
+        """Takes the samples of the present step."""
+        for sampler in self.samplers:
+            sampler.sample()
+
     def finish_steps(self, left: int) -> None:
         """Checks for divergence and emits warnings after stepping, for the caller of its caller.
 
@@ -214,6 +245,7 @@ class Engine:
         """The same machine in the same world on other buffers."""
         twin = copy.copy(self)
         twin.exclusive = Exclusive()
+        twin.samplers = []
         twin.state, twin.command, twin.workspace = buffers
         twin._make_present()
         twin._pack()
@@ -265,6 +297,8 @@ class Engine:
         self.update_kinematics()
         copy_into(self._present, work.multibody.kinematics)
         self.clear_diagnostics()
+        for sampler in self.samplers:
+            sampler.rewind()
 
     def clear_diagnostics(self) -> None:
         """Clears the largest iterations and residual so far."""

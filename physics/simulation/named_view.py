@@ -9,6 +9,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.text.names import closest
 
 T = TypeVar("T")
+_SHOWN = 12  # names in a text
 
 
 def unknown_name(kind: str, name: object, known) -> ParameterError:
@@ -57,6 +58,10 @@ class NamedView(Mapping, Generic[T]):
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.names[:_SHOWN]) + (", ..." if len(self.names) > _SHOWN else "")
+        return f"<{len(self)} by {self._kind}: {names}>" if self.names else f"<none: no {self._kind}>"
 
     def values(self):
         """All values in the order of the names, as one array where that is possible."""

@@ -19,7 +19,16 @@ from grouser.physics.simulation.named_view import NamedView, elements_view
 
 
 class SensorViews(NamedTuple):
-    """Readings by the sensors' names, for each type in `SENSORS`, in its order."""
+    """Readings by the sensors' names: for each type in `SENSORS`, in its order, and of strain gauges.
+
+    Attributes:
+        imu: of every inertial measurement unit.
+        lidar, lidar_3d: a sweep of every lidar, from its present pose.
+        depth_camera: an image of every depth camera, from its present pose.
+        gnss_receiver: the position of every receiver of satellite navigation.
+        force_torque_sensor: force [N] and moment [N m] of every force-torque sensor as the mean of the last step, (6,).
+        strain_gauge: longitudinal strain at every strain gauge [-], positive in tension.
+    """
 
     imu: NamedView[ImuReading]
     lidar: NamedView[LidarScan]
@@ -27,6 +36,7 @@ class SensorViews(NamedTuple):
     depth_camera: NamedView[DepthImage]
     gnss_receiver: NamedView[GnssFix]
     force_torque_sensor: NamedView[np.ndarray]
+    strain_gauge: NamedView[float]
 
 
 def make_sensor_views(engine: Engine, selection: Selection) -> SensorViews:
@@ -36,13 +46,23 @@ def make_sensor_views(engine: Engine, selection: Selection) -> SensorViews:
         engine: of the simulation.
         selection: the elements that the view shows.
     """
-    return SensorViews(*(_view(engine, selection, kind) for kind in SENSORS))
+    gauges = elements_view("strain gauge", selection.names.strain_gauge, selection.own.strain_gauge, _strain(engine))
+    views = [_view(engine, selection, kind) for kind in SENSORS]
+    return SensorViews(*views, gauges)  # type: ignore[call-arg]
 
 
 def _view(engine: Engine, selection: Selection, kind: str) -> NamedView[Any]:
     sensors, own = sensors_of(engine.setup.divided, kind), getattr(selection.own, kind)
     readers = {index: _READERS[kind](engine, sensors[index]) for index in own.tolist()}
     return elements_view(kind.replace("_", " "), getattr(selection.names, kind), own, lambda index: readers[index]())
+
+
+def _strain(engine: Engine) -> Callable[[int], float]:
+    def read(gauge: int) -> float:
+        (strain,) = engine.setup.strains[gauge].values(engine.state.q)
+        return float(strain)
+
+    return read
 
 
 def _mounting(engine: Engine, sensor: Sensor) -> Mounting:

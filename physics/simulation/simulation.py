@@ -1,40 +1,35 @@
 """The public `Simulation`: a machine in a world, stepped, saved, restored, commanded and read by name."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
-
-import numpy as np
 
 from grouser.physics.base.checks import STEPS_MAX, require_count, require_range, require_type
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import copied, copy_into, leaves
-from grouser.physics.compliance.vibration import Mode, vibration_modes
 from grouser.physics.contact.collide import find_overlaps
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
-from grouser.physics.hydraulics.published_valve import CAVITY
-from grouser.physics.integrators.context import State, System
+from grouser.physics.integrators.context import State
 from grouser.physics.model.command import Command
-from grouser.physics.model.multibody import MultibodyModel
-from grouser.physics.model.names import Names
 from grouser.physics.readings.energy_balance import balance_energy
 from grouser.physics.readings.hydraulic_balance import balance_hydraulics
 from grouser.physics.readings.measurements import (
     Energy,
     EnergyBalance,
     HydraulicBalance,
-    NumericalDamping,
     SolverDiagnostics,
 )
-from grouser.physics.readings.vibration import damping_warnings, numerical_damping, unresolved_warnings
+from grouser.physics.simulation.arrays import Arrays
 from grouser.physics.simulation.batch import Batch
 from grouser.physics.simulation.building import set_up
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
-from grouser.physics.simulation.engine import Engine
+from grouser.physics.simulation.engine import Engine, parts_to_samples
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
-from grouser.physics.simulation.membership import Elements, select_all, select_member
+from grouser.physics.simulation.membership import select_all, select_member
 from grouser.physics.simulation.named_view import require_name
 from grouser.physics.simulation.roots import Roots
+from grouser.physics.simulation.signal_record import SignalRecord
+from grouser.physics.simulation.vibration_view import VibrationView
 from grouser.physics.simulation.view import MachineView
 
 
@@ -69,11 +64,8 @@ class Simulation(MachineView):
 
     Attributes:
         warnings: possible mistakes in the machine's description, and effects of the step.
-        system: read-only arrays of a step.
-        model, names: the arrays of the multibody system and their names.
-        lines: names of the hydraulic lines.
-        shape_names: link or obstacle of each collision shape, the ground last.
-        membership: number of the member that each element belongs to, -1 for none.
+        vibration: small vibrations about the present positions.
+        arrays: what is behind it, for compiled functions.
         roots: motion of the root links of all members.
         spawn, sleeping: as given.
 
@@ -96,18 +88,12 @@ class Simulation(MachineView):
     ):
         require_name("spawn", spawn, SPAWNS)
         setup = set_up(machine, world, step, scheme, tolerance, most_sweeps, integrator, sleeping)
-        self.system: System = setup.system
-        self.model: MultibodyModel = setup.system.multibody
-        self.names: Names = setup.names
-        self.lines: tuple[str, ...] = setup.lines
-        self.shape_names: tuple[str, ...] = setup.shape_names
-        self.membership: Elements[np.ndarray] = setup.membership
         self.spawn = spawn
         self.sleeping = sleeping
         engine = Engine(setup)
         inside = lift_out(engine, spawn)
         self._stand_on(engine)
-        self.warnings: tuple[str, ...] = setup.warnings + inside + self._vibration_warnings()
+        self.warnings: tuple[str, ...] = (*setup.warnings, *inside, *self.vibration.warnings())
         self.reset()
         self._close()
 
@@ -115,8 +101,14 @@ class Simulation(MachineView):
         """Makes the views of an engine."""
         super().__init__(engine, select_all(engine.setup.machine, engine.setup.elements))
         self.roots = Roots(engine)
+        self.vibration = VibrationView(engine)
+        self.arrays = Arrays(engine)
         self._members: dict[str, MachineView] = {}
         self._numbers = {member.name: number for number, member in enumerate(self.machine.members)} or {"": 0}
+
+    def __repr__(self) -> str:
+        where = f"'{self.machine.name}' in '{self.world.name}'"
+        return f"<Simulation of {where} at t = {self.time:.9g} s, steps of {self.step_size:g} s>"
 
     # --- time -------------------------------------------------------------------------------------------------------
 
@@ -124,11 +116,6 @@ class Simulation(MachineView):
     def state(self) -> State:
         """Everything that a step changes; its arrays may be written to."""
         return self._engine.state
-
-    @property
-    def context(self) -> Packed:
-        """System, state, command and workspace, packed for compiled functions."""
-        return self._engine.context
 
     def step(self, count: int = 1) -> None:
         """Makes `count` steps with the commands held.
@@ -144,8 +131,34 @@ class Simulation(MachineView):
         steps = require_count("count", count, 0, STEPS_MAX, " of steps")
         engine = self._engine
         with engine.exclusive:
-            engine.begin_steps()
-            engine.finish_steps(engine.run(steps))
+            for part in parts_to_samples([engine], steps):
+                engine.begin_steps()
+                engine.finish_steps(engine.run(part))
+                engine.sample()
+
+    def record(self, signals: str | Iterable[str], every: float | None = None) -> SignalRecord:
+        """Records signals from now on, while the simulation steps.
+
+        Args:
+            signals: names, as in `signals`; that of a joint alone is its position, a * any part of a name.
+            every: interval of the samples, a multiple of the step [s]; None: every step.
+
+        Returns:
+            The record, which grows; `SignalRecord.stop` ends it.
+
+        Raises:
+            ParameterError: an unknown signal, with the closest name, or an interval that is no multiple of the step.
+        """
+        interval = 1
+        if every is not None:
+            every = require_range("every", every, self.step_size, STEPS_MAX * self.step_size, "s")
+            interval = round(every / self.step_size)
+            if abs(interval * self.step_size - every) > 1e-6 * self.step_size:
+                raise ParameterError("every", every, f"a multiple of the step, as {interval * self.step_size:g} s")
+        samplers = self._engine.samplers
+        record = SignalRecord(self._engine, self.signals.chosen(signals), interval, samplers.remove)
+        samplers.append(record)
+        return record
 
     def batch(self, count: int) -> Batch["Simulation"]:
         """Copies of this simulation in its present state that step together on all cores.
@@ -160,6 +173,7 @@ class Simulation(MachineView):
         """The same simulation on a copy of its engine."""
         twin = object.__new__(type(self))
         vars(twin).update(vars(self), _closed=False)
+        vars(twin).pop("signals", None)
         twin._stand_on(engine)
         twin._close()
         return twin
@@ -175,7 +189,7 @@ class Simulation(MachineView):
             command.pushed[:], command.push[:] = False, 0.0
             for number, drive in enumerate(self.machine.drives):
                 # The joint's initial position, or zero speed.
-                start = engine.initial.q[self.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
+                start = engine.initial.q[self.arrays.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
                 command.drive[number] = start
             engine.clear_outputs()
 
@@ -233,8 +247,8 @@ class Simulation(MachineView):
         asleep_with = self.state.sleeping.asleep_with
         if not len(asleep_with):
             return ()
-        asleep = [body >= 0 and asleep_with[body] >= 0 for body in self.names.link_body.tolist()]
-        return tuple(name for name, sleeps in zip(self.names.links, asleep, strict=True) if sleeps)
+        asleep = [body >= 0 and asleep_with[body] >= 0 for body in self.arrays.names.link_body.tolist()]
+        return tuple(name for name, sleeps in zip(self.arrays.names.links, asleep, strict=True) if sleeps)
 
     def wake(self) -> None:
         """Wakes all bodies that sleep. Those that are placed, or whose state is changed, wake by themselves."""
@@ -253,7 +267,7 @@ class Simulation(MachineView):
             return self
         if name not in self._members:
             elements = self._engine.setup.elements
-            chosen = select_member(self.machine, elements, self.membership, self._numbers[name])
+            chosen = select_member(self.machine, elements, self.arrays.membership, self._numbers[name])
             self._members[name] = MachineView(self._engine, chosen)
             self._members[name]._close()
         return self._members[name]
@@ -265,10 +279,10 @@ class Simulation(MachineView):
 
     def overlaps(self) -> list[tuple[str, str, float]]:
         """Overlapping shapes that may touch: a link, the link or obstacle that it overlaps, and the depth [m]."""
-        found = find_overlaps(self.system.contact, self.model, self.state.q)
-        return [(self.shape_names[one], self.shape_names[other], depth) for one, other, depth in found]
+        found = find_overlaps(self.arrays.system.contact, self.arrays.model, self.state.q)
+        return [(self.arrays.shape_names[one], self.arrays.shape_names[other], depth) for one, other, depth in found]
 
-    # --- energy and vibration ---------------------------------------------------------------------------------------
+    # --- energy -----------------------------------------------------------------------------------------------------
 
     def energy(self) -> Energy:
         """Kinetic, potential and elastic energy of all bodies now."""
@@ -279,41 +293,18 @@ class Simulation(MachineView):
 
         Changing `state` by hand after that step leaves the change in the residual.
         """
-        engine, system = self._engine, self.system
+        engine, system = self._engine, self.arrays.system
         now, pairs = engine.energy(), engine.pair_energies()
-        return balance_energy(engine.setup.divided, system, self.names, self.state, now, pairs)
+        return balance_energy(engine.setup.divided, system, self.arrays.names, self.state, now, pairs)
 
     def hydraulic_balance(self) -> HydraulicBalance:
         """Balance of the oil's energy since the start or `reset`."""
-        elements, system = self._engine.setup.flow_element_owners, self.system
+        elements, system = self._engine.setup.flow_element_owners, self.arrays.system
         return balance_hydraulics(
-            self.machine, system.hydraulics.network, self.lines, elements, system.settings.scheme, self.state
+            self.machine, system.hydraulics.network, self.arrays.lines, elements, system.settings.scheme, self.state
         )
 
-    def vibration_modes(self) -> tuple[Mode, ...]:
-        """Undamped small vibrations about the present positions at rest, by ascending frequency.
-
-        Elastic joints, flexible links and loop joints make them; gravity, contacts, drives and hydraulics do not count,
-        and motions without a spring are left out.
-        """
-        system, loops = self.system, list(self._engine.setup.elements.loop_joint)
-        return vibration_modes(self.model, system.loops, system.springs, self.state.q, loops, self.names.rate_joint)
-
-    def natural_frequencies(self) -> np.ndarray:
-        """Frequencies of `vibration_modes` [Hz]."""
-        return np.array([mode.frequency for mode in self.vibration_modes()])
-
-    def numerical_damping(self) -> tuple[NumericalDamping, ...]:
-        """Numerical damping of the slowest vibration of each elastic part; only `semi_implicit` adds any."""
-        return numerical_damping(self.machine, self.vibration_modes(), self.integrator, self.step_size)
-
-    def _vibration_warnings(self) -> tuple[str, ...]:
-        """What the step does to vibrations."""
-        settings = self.vibration_modes(), self.integrator, self.step_size
-        damped = damping_warnings(numerical_damping(self.machine, *settings), self.step_size)
-        return damped + unresolved_warnings(self.machine, *settings)
-
-    # --- solver and circuit -----------------------------------------------------------------------------------------
+    # --- solver -----------------------------------------------------------------------------------------------------
 
     @property
     def diagnostics(self) -> SolverDiagnostics:
@@ -332,16 +323,3 @@ class Simulation(MachineView):
     def clear_diagnostics(self) -> None:
         """Clears the largest iterations and residual."""
         self._engine.clear_diagnostics()
-
-    def set_line_pressure(self, line: str, pressure: float) -> None:
-        """Sets the pressure of a hydraulic line [Pa, absolute]; those of tanks and supplies stay as they are.
-
-        Raises:
-            ParameterError: no such line, or a pressure that oil cannot have.
-        """
-        require_name("line", line, self.lines)
-        system, state = self.system, self.state
-        pressure = require_range("pressure", pressure, system.hydraulics.network.oil.vapour + CAVITY, 1e9, "Pa")
-        number = self.lines.index(line)
-        if not system.hydraulics.network.constant[number]:
-            state.hydraulics.pressure[number] = pressure

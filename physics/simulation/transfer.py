@@ -124,7 +124,7 @@ def _numbers(simulation):
 
 def _obeying(simulation):
     """Names of the members that have commands or faults."""
-    members = simulation.membership
+    members = simulation.arrays.membership
     numbers = {int(number) for of in (members.valve, members.drive, members.fault) for number in of}
     return {name for name, number in _numbers(simulation).items() if number in numbers}
 
@@ -139,7 +139,7 @@ def _member(simulation, name):
 
 def _carry_command(source, target, kept):
     there, here = _numbers(source), _numbers(target)
-    stopped, stop = (simulation.context.command.emergency_stop for simulation in (source, target))
+    stopped, stop = (simulation.arrays.context.command.emergency_stop for simulation in (source, target))
     for name in kept:
         stop[here[name]] |= stopped[there[name]]
     for name in sorted(kept & _obeying(target)):  # the view of a member takes time
@@ -153,7 +153,7 @@ def _carry_command(source, target, kept):
 
 def _carry_pushes(source, target, kept):
     for link, push in source.pushes.items():
-        if link in target.names.links and _member(source, link) in kept:
+        if link in target.arrays.names.links and _member(source, link) in kept:
             target.pushes[link] = push
 
 
@@ -182,7 +182,7 @@ def _carried_state(source, target, kept):
 
 def _wide_awake(source) -> State:
     """A copy of the state in which no body sleeps."""
-    state, body = copied(source.state), source.system.contact.shapes.body
+    state, body = copied(source.state), source.arrays.system.contact.shapes.body
     asleep_with = state.sleeping.asleep_with
     for leader in sorted({*asleep_with.tolist()} - {-1}):
         asleep_with[asleep_with == leader] = -1
@@ -193,13 +193,13 @@ def _wide_awake(source) -> State:
 def _carry_contacts(source, present, target, kept, state):
     """Copies the memory of contacts: each belongs to a pair of shapes, and has a number among the slots of these."""
     there, here = _common(_shape_labels(source), _shape_labels(target), target, kept)
-    moved = np.full(len(source.shape_names), -1)
+    moved = np.full(len(source.arrays.shape_names), -1)
     moved[there] = here
     before, memory = present.contact.memory, state.contact.memory
-    owners, numbers = slot_owners(source.system.contact, before.slot[: before.count[0]])
-    ground = len(target.shape_names) - 1
+    owners, numbers = slot_owners(source.arrays.system.contact, before.slot[: before.count[0]])
+    ground = len(target.arrays.shape_names) - 1
     owners = np.where(moved[owners] == ground, -1, np.where(moved[owners] < 0, _GONE, moved[owners]))
-    slots = owned_slots(target.system.contact, owners, numbers)
+    slots = owned_slots(target.arrays.system.contact, owners, numbers)
     stays = np.flatnonzero(slots >= 0)
     stays = stays[np.argsort(slots[stays])]
     memory.count[0] = len(stays)
@@ -210,7 +210,8 @@ def _carry_contacts(source, present, target, kept, state):
 
 def _owners(simulation) -> dict[str, list[_Label]]:
     """Labels of all rows of each kind (`base.labels`)."""
-    system, machine, names = simulation.system, simulation.machine, simulation.names
+    machine, arrays = simulation.machine, simulation.arrays
+    system, names = arrays.system, arrays.names
     laws = _labels("joint", (names.rate_joint[rate] for rate in system.joints.laws.rate_index))
     actuators = _labels("actuator", (one.name for one in (*machine.cylinders, *machine.hydraulic_motors)))
     pads = zip(machine.tracks, np.diff(system.tracks.pad_start), strict=False)
@@ -221,7 +222,7 @@ def _owners(simulation) -> dict[str, list[_Label]]:
         ROW: [*laws, *actuators],
         SPRING: _labels("joint", (names.rate_joint[rate] for rate in system.springs.rate_index)),
         DRIVE: _labels("drive", (drive.joint for drive in machine.drives)),
-        LINE: _labels("line", simulation.lines),
+        LINE: _labels("line", simulation.arrays.lines),
         ACTUATOR: actuators,
         VALVE: _labels("valve", (valve.name for valve in machine.valves)),
         PUMP: _labels("pump", (pump.name for pump in machine.pumps if pump.displacement is not None)),
@@ -240,8 +241,8 @@ def _labels(what: str, names: Iterable[str]) -> list[_Label]:
 
 def _shape_labels(simulation) -> list[_Label]:
     """Labels of the collision shapes, the ground last."""
-    links = [*simulation.system.contact.shapes.link.tolist(), -1]
-    named = zip(links, simulation.shape_names, strict=True)
+    links = [*simulation.arrays.system.contact.shapes.link.tolist(), -1]
+    named = zip(links, simulation.arrays.shape_names, strict=True)
     return [_Label("link" if link >= 0 else _WORLD, name) for link, name in named]
 
 
@@ -271,12 +272,15 @@ def _numbered(numbers: list[int], stays: list[bool], most: int) -> np.ndarray:
 def _refuse_overlaps(target, kept):
     """Refuses new machines that overlap others or obstacles."""
     stands = np.array([name in kept for name in _machines(target)] + [True])
-    pairs, member = target.system.contact.pairs, target.membership.shape
+    pairs, member = target.arrays.system.contact.pairs, target.arrays.membership.shape
+    names = target.arrays.shape_names
     one, other = member[pairs.first], member[pairs.second]
     chosen = (one != other) & ~(stands[one] & stands[other])
-    for shape, touched, depth in find_overlaps(target.system.contact, target.model, target.state.q, chosen):
+    for shape, touched, depth in find_overlaps(
+        target.arrays.system.contact, target.arrays.model, target.state.q, chosen
+    ):
         raise OverlapError(
-            f"'{target.shape_names[shape]}' and '{target.shape_names[touched]}' overlap by {1000.0 * depth:.1f} mm",
+            f"'{names[shape]}' and '{names[touched]}' overlap by {1000.0 * depth:.1f} mm",
             file=target.machine.file,
             remedy="put the machine somewhere else",
         )

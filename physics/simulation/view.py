@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -21,12 +22,8 @@ from grouser.physics.readings.contact_forces import (
 from grouser.physics.readings.flexible_links import flexible_link_state
 from grouser.physics.readings.frames import body_frames, link_frames, link_poses
 from grouser.physics.readings.hydraulic_states import (
-    cylinder_energy,
     cylinder_pressure,
     cylinder_state,
-    cylinder_trace,
-    hydraulic_motor_state,
-    pump_state,
 )
 from grouser.physics.readings.joint_states import (
     joint_efforts,
@@ -38,7 +35,6 @@ from grouser.physics.readings.joint_states import (
 from grouser.physics.readings.measurements import (
     Contact,
     FlexibleLinkState,
-    HydraulicMotorState,
     TerrainPatch,
     TrackState,
     WheelState,
@@ -54,6 +50,7 @@ from grouser.physics.readings.soil_measurements import (
 from grouser.physics.readings.strain import curvature_map
 from grouser.physics.readings.track_states import track_state, track_wrenches
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
+from grouser.physics.simulation.circuit_view import CircuitView
 from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.faults import FaultMap
@@ -62,6 +59,7 @@ from grouser.physics.simulation.named_view import NamedView, elements_view, numb
 from grouser.physics.simulation.placing import base_coordinates, place_base
 from grouser.physics.simulation.pushes import PushMap
 from grouser.physics.simulation.sensor_views import SensorViews, make_sensor_views
+from grouser.physics.simulation.signals import Signals
 
 
 class MachineView:
@@ -87,11 +85,8 @@ class MachineView:
         joint_effort: force that drives, dry friction, limits and cylinders exerted on its coordinate in the last step
             [N m or N].
         spherical_joint: of every spherical joint; its commands are `command["joint/x"]` and so on.
-        pressure, cylinder, cylinder_energy: of every cylinder; pressures are as its sensors show them.
-        line_pressure: of every hydraulic line [Pa, absolute].
-        spool_position: of every directional valve [-].
-        hydraulic_motor: of every hydraulic motor.
-        pump: of every displacement pump.
+        pressure, cylinder: of every cylinder; pressures are as its sensors show them.
+        circuit: lines, valves, pumps and motors.
         joint_reaction: of every loop joint and compliant joint: force [N] and moment [N m] that the child link got
             through it in the last step, about the joint's origin in the joint's frame, which is fixed to the parent
             link, (6,); none where an over-constrained loop joint does not take part (`warnings`).
@@ -100,15 +95,10 @@ class MachineView:
         flexible_link: of every flexible link: its deflection.
         wheel: of every wheel, by its link: its slip, sinkage and forces.
         track: of every track: its slip, sinkage, forces and tensions.
-        imu: of every inertial measurement unit.
-        lidar, lidar_3d: a sweep of every lidar, from its present pose.
-        depth_camera: an image of every depth camera, from its present pose.
-        gnss_receiver: the position of every receiver of satellite navigation.
-        strain_gauge: longitudinal strain at every strain gauge [-], positive in tension.
-        force_torque_sensor: force [N] and moment [N m] of every force-torque sensor as the mean of the last step, (6,).
         contact_wrench: force [N] and moment [N m] of all contacts of a link in the last step, at its origin in its
             frame.
         obstacle_wrench: the part of it that obstacles and other machines exert, without ground, soil and own links.
+        sensors: readings of sensors by their types: `sensors.imu["name"]`.
     """
 
     def __init__(self, engine: Engine, selection: Selection):
@@ -136,10 +126,9 @@ class MachineView:
         self._prefix = selection.prefix
         self._make_joint_views()
         self._make_hydraulic_views()
+        self.circuit = CircuitView(engine, selection)
         self._make_force_views()
-        views: SensorViews = make_sensor_views(engine, selection)
-        self.imu, self.lidar, self.lidar_3d, self.depth_camera, self.gnss_receiver, self.force_torque_sensor = views
-        self.strain_gauge = elements_view("strain gauge", selection.names.strain_gauge, own.strain_gauge, self._strain)
+        self.sensors: SensorViews = make_sensor_views(engine, selection)
 
     def _close(self) -> None:
         """Ends the making of the view: from now on only the emergency stop is set by assignment."""
@@ -155,6 +144,9 @@ class MachineView:
             known = [one for one in (*dir(type(self)), *vars(self)) if not one.startswith("_")]
             raise ParameterError("attribute", name, closest(name, known))
         super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        return f"<MachineView of '{self.name or self.machine.name}' at t = {self.time:.9g} s>"
 
     def __reduce_ex__(self, protocol):
         """Refuses `copy` and `pickle`: their copies would share arrays with the original, or need its addresses."""
@@ -191,23 +183,6 @@ class MachineView:
             "cylinder",
             *(names.cylinder, own.cylinder),
             lambda c: cylinder_state(system, engine.state, engine.command, engine.workspace, c),
-        )
-        self.cylinder_energy = elements_view(
-            "cylinder", names.cylinder, own.cylinder, lambda c: cylinder_energy(engine.state, c)
-        )
-        self.hydraulic_motor = elements_view(
-            "hydraulic motor", names.hydraulic_motor, own.hydraulic_motor, self._motor_state
-        )
-        self.pump = elements_view(
-            "pump",
-            *(names.pump, own.pump),
-            lambda p: pump_state(system, engine.state, engine.command, engine.workspace, p),
-        )
-        self.line_pressure = elements_view(
-            "line", names.line, own.line, lambda n: float(engine.state.hydraulics.pressure[n])
-        )
-        self.spool_position = elements_view(
-            "valve", self.command.valves, own.valve, lambda v: float(engine.state.hydraulics.spool[v, 0])
         )
 
     def _make_force_views(self):
@@ -304,6 +279,11 @@ class MachineView:
 
     # --- measurements -----------------------------------------------------------------------------------------------
 
+    @cached_property
+    def signals(self) -> Signals:
+        """Every number that can be read, by one name: the names for `Simulation.record` (docs/python.md)."""
+        return Signals(self)
+
     def link_pose(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Position [m] and quaternion (x, y, z, w) of a link frame in the world."""
         index = self._names.link.index(require_name("link", name, self._names.link))
@@ -356,11 +336,6 @@ class MachineView:
         """Bearing margin of each soil of the world under the machine, as of `TerrainPatch`, (soils,); (0,) without."""
         return bearing_margins(self._setup.machine, self._setup.system, self._gears)
 
-    def cylinder_trace(self, name: str) -> np.ndarray:
-        """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""
-        require_name("cylinder", name, self._names.cylinder)
-        return cylinder_trace(self._engine.workspace, int(self._own.cylinder[self._names.cylinder.index(name)]))
-
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _own_faults(self):
@@ -385,11 +360,6 @@ class MachineView:
         rotation, position = self._link_frames(beam.ends)
         return flexible_link_state(beam, rotation, position, state.q)
 
-    def _strain(self, gauge: int) -> float:
-        """Strain at a gauge, by its number in the simulation."""
-        (strain,) = self._setup.strains[gauge].values(self._engine.state.q)
-        return float(strain)
-
     def curvature(self, link: str, places: Sequence[float]) -> np.ndarray:
         """Curvature of a flexible link with modes along its elastic axis.
 
@@ -412,14 +382,6 @@ class MachineView:
         if not ((at >= 0.0) & (at <= flexible[name].length)).all():
             raise ParameterError("places", places, f"places from 0 to {flexible[name].length:g} m")
         return curvature_map(setup.machine, setup.beams, name, at).values(self._engine.state.q).reshape(-1, 2)
-
-    def _motor_state(self, m: int) -> HydraulicMotorState:
-        """State of a hydraulic motor, by its number in the simulation."""
-        names, motor = self._setup.names, self._setup.machine.hydraulic_motors[m]
-        system, state, workspace = self._setup.system, self._engine.state, self._engine.workspace
-        joint = names.joints[motor.joint]
-        position = float(joint.multiplier * state.q[joint.q] + joint.offset)
-        return hydraulic_motor_state(system, state, workspace, len(self._setup.machine.cylinders) + m, position)
 
     def _wrenches(self) -> np.ndarray:
         """Forces and moments of contacts and soil on the view's links, zeros for others, (links, 6)."""

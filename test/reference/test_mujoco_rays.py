@@ -21,7 +21,7 @@ FLOAT = 2.0**-24  # MuJoCo stores heights and vertices in single precision
 def test_lidar_against_mujoco_on_obstacles_and_ground(rough):
     field = rough_ground() if rough else None
     world = scene(Ground(heightfield=field))
-    scan, theirs = watching(world).lidar["eye"], MuJoCoRays(mujoco, world).sweep()
+    scan, theirs = watching(world).sensors.lidar["eye"], MuJoCoRays(mujoco, world).sweep()
     ends = (
         np.array(PLACE)
         + np.column_stack([np.cos(scan.angles), np.sin(scan.angles), np.zeros(len(scan.angles))])
@@ -39,7 +39,7 @@ def test_lidar_against_mujoco_on_obstacles_and_ground(rough):
 
 def test_lidar_with_channels_against_mujoco_among_boxes():
     world = World(obstacles=boxes())
-    sweep = watching(world, '<lidar_3d name="eye" link="eye_link" samples="400"/>').lidar_3d["eye"]
+    sweep = watching(world, '<lidar_3d name="eye" link="eye_link" samples="400"/>').sensors.lidar_3d["eye"]
     theirs = MuJoCoRays(mujoco, world, sweep.directions, 100.0).sweep().reshape(sweep.ranges.shape)
     np.testing.assert_allclose(sweep.ranges, theirs, rtol=1e-11)
     assert 3000 < np.isfinite(theirs).sum() < theirs.size
@@ -50,7 +50,7 @@ def test_depth_camera_against_mujoco_among_obstacles():
     world = scene(Ground())
     camera = DepthCamera("eye", "eye_link", width=96, height=72, depth_max=20.0)
     element = '<depth_camera name="eye" link="eye_link" width="96" height="72" depth_max="20" depth_min="0"/>'
-    depth = watching(world, element).depth_camera["eye"].depth
+    depth = watching(world, element).sensors.depth_camera["eye"].depth
     ways = pixel_directions(camera)
     theirs = MuJoCoRays(mujoco, world, ways, 40.0).sweep().reshape(depth.shape) * ways[:, :, 0]
     np.testing.assert_allclose(depth, np.where(theirs > 20.0, np.inf, theirs), rtol=1e-11)
@@ -75,7 +75,7 @@ def test_lidar_against_mujoco_on_hulls():
     )
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    scan = watching(world).lidar["eye"]
+    scan = watching(world).sensors.lidar["eye"]
     beams = len(scan.angles)
     ways = np.column_stack([np.cos(scan.angles), np.sin(scan.angles), np.zeros(beams)])
     ways = (ways @ matrix(quaternion_from_rpy(*TILT)).T).ravel()

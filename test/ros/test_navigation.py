@@ -42,7 +42,7 @@ def course():
     world = load_world(world_file(COURSE))
     simulation = grouser.Simulation(grouser.load_machine(machine_file("rover")), world)
     simulation.step(1)
-    assert np.isfinite(simulation.lidar["lidar"].ranges).any()
+    assert np.isfinite(simulation.sensors.lidar["lidar"].ranges).any()
     return occupancy_map(world, Passable(lowest=0.0))
 
 

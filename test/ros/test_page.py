@@ -239,7 +239,7 @@ def test_the_circuit_shows_what_is_in_it_and_commands_a_valve(
     valves.wait(lambda told: spool(told) == 0.0, "neutral, after the finger has left", since)
 
     def shown() -> tuple[float, float]:
-        there = answer_of(node.mailbox.call(lambda loop: loop.simulation.line_pressure["boom_valve.a"]))
+        there = answer_of(node.mailbox.call(lambda loop: loop.simulation.circuit.line_pressure["boom_valve.a"]))
         return page.run(f"parseFloat({line}.textContent)"), there
 
     wait_until(lambda: abs(np.subtract(*np.multiply(shown(), (1.0, 1e-5)))) <= 1.0, "the pressure of the line, in bar")

@@ -430,7 +430,7 @@ def test_motors_and_pumps_are_on_hydraulics_state(peer, start_simulator, load_se
     values = dict(zip(message.interface_groups, message.interface_values, strict=True))
     assert message.interface_groups == ["boom_left", "boom_right", "jack", "swing", "main", "charge"]
     assert list(names[0]) == list(names[2]) != list(names[3]) != list(names[4]) == list(names[5])
-    motor, pump = simulation.hydraulic_motor["swing"], simulation.pump["main"]
+    motor, pump = simulation.circuit.hydraulic_motor["swing"], simulation.circuit.pump["main"]
     assert dict(zip(values["swing"].interface_names, values["swing"].values, strict=True)) == {
         "pressure_a": motor.pressure_a,
         "pressure_b": motor.pressure_b,

@@ -3,6 +3,7 @@
 import math
 import re
 import threading
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -48,10 +49,10 @@ CALLS = {
     "state": lambda s, v: s.resume(v),
     "state ": lambda s, v: s.use_state(v),
     "member": lambda s, v: s.part(v),
-    "line": lambda s, v: s.set_line_pressure(v, 1e5),
-    "pressure": lambda s, v: s.set_line_pressure(s.lines[0], v),
+    "line": lambda s, v: s.circuit.set_line_pressure(v, 1e5),
+    "pressure": lambda s, v: s.circuit.set_line_pressure(s.arrays.lines[0], v),
     "link": lambda s, v: s.link_pose(v),
-    "cylinder": lambda s, v: s.cylinder_trace(v),
+    "cylinder": lambda s, v: s.circuit.cylinder_trace(v),
     "reach": lambda s, v: s.terrain_patch(v),
     "joint": lambda s, v: s.joint_position[v],
     "command": lambda s, v: s.command[v],
@@ -113,11 +114,11 @@ CALLS = {
     "members": lambda s, v: grouser.combine(v),
     "member ": lambda s, v: grouser.combine({"a": v}),
     "spawn  ": lambda s, v: grouser.combine({"a": Member(s.machine)}, v),
-    "path": lambda s, v: grouser.load_machine(v),
+    "machine ": lambda s, v: grouser.load_machine(v),
     "arguments": lambda s, v: grouser.load_machine("urdf/rover.urdf.xacro", v),
     "packages": lambda s, v: grouser.load_machine(s.machine.file, packages=v),
     "base": lambda s, v: grouser.load_machine(s.machine.file, base=v),
-    "path ": lambda s, v: grouser.load_world(v),
+    "world ": lambda s, v: grouser.load_world(v),
     "soil": lambda s, v: grouser.load_soil(v),
     "name": lambda s, v: grouser.load_soil("zuo_cells", v),
 }
@@ -207,9 +208,9 @@ def test_messages_name_value_range_and_remedy(simulation, call, value, words):
     assert re.search(words, refusal(simulation, call, value))
 
 
-@pytest.mark.parametrize("call", ["joint_position", "command", "faults", "line_pressure"])
+@pytest.mark.parametrize("call", ["joint_position", "command", "faults", "circuit.line_pressure"])
 def test_no_text_is_in_a_mapping_by_name(simulation, call):
-    assert not any(value in getattr(simulation, call) for value in ([], {}, None, 0, HUGE, np.zeros(2)))
+    assert not any(value in attrgetter(call)(simulation) for value in ([], {}, None, 0, HUGE, np.zeros(2)))
 
 
 def test_assignments_that_nothing_reads_are_refused(simulation, crane):

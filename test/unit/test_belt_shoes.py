@@ -18,7 +18,7 @@ from grouser.runtime.belt_shoes import BeltShoes, lay_around
 
 def pads_of_shoes(simulation, t, position):
     """Middle of the face and normal out of each shoe that lies on one segment, by the physics; NaN for others."""
-    tracks = simulation.context.system.tracks
+    tracks = simulation.arrays.context.system.tracks
     pads = np.zeros((most_pads(tracks, t), AREA + 1))
     count = place_pads(simulation._engine.packed.tracks, t, position, pads)
     whole, found, row = tracks.pitch[t] * tracks.width[t], [], 0
@@ -67,7 +67,7 @@ def test_belt_follows_its_sprung_wheels():
     assert set(shoes.wheel_links) == {f"road_{k}" for k in range(4)}
     poses = {link.name: Pose(*map(tuple, simulation.link_pose(link.name))) for link in machine.links}
     simulation.step(1)
-    path = simulation.context.workspace.tracks.path
+    path = simulation.arrays.context.workspace.tracks.path
     laid = shoes._laid(poses["hull"], poses)
     for ours, theirs in zip(laid, (path.start, path.length, path.point, path.direction, path.radius), strict=True):
         assert ours == pytest.approx(theirs, abs=1e-9)

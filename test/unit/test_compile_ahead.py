@@ -35,7 +35,7 @@ machine = grouser.load_machine(catalogue.machine_file(sys.argv[1]))
 simulation = grouser.Simulation(machine, grouser.load_world(catalogue.world_file(sys.argv[2])))
 rehearse(simulation)
 jobs = {}
-for job in jobs_of(simulation.system, any(sensors_of(machine, kind) for kind in RAYS)):
+for job in jobs_of(simulation.arrays.system, any(sensors_of(machine, kind) for kind in RAYS)):
     jobs.setdefault(f"{job.module}.{job.function}", []).append(str(job.arguments))
 called = {}
 for module in list(sys.modules.values()):

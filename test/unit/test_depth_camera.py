@@ -19,7 +19,7 @@ EMPTY = World(ground=None)
 
 
 def image(more, world, **place):
-    return on_mast(f'<depth_camera name="eye" link="mast" {more}/>', world, **place).depth_camera["eye"].depth
+    return on_mast(f'<depth_camera name="eye" link="mast" {more}/>', world, **place).sensors.depth_camera["eye"].depth
 
 
 def obstacles(*shapes):
@@ -91,7 +91,7 @@ def test_depths_match_a_lidar_through_the_same_pixels():
     angle = math.atan(20.0 / (20.5 / math.tan(0.65)))
     beams = f'<sensor name="beams" type="lidar" link="mast" beams="3" angle_min="{-angle}" angle_max="{angle}"/>'
     simulation = on_mast(camera + beams, world, xyz="0 0 0.9", rpy="0 0.15 0.8")
-    depth, ranges = simulation.depth_camera["eye"].depth[1], simulation.lidar["beams"].ranges
+    depth, ranges = simulation.sensors.depth_camera["eye"].depth[1], simulation.sensors.lidar["beams"].ranges
     np.testing.assert_allclose(depth[[40, 20, 0]], ranges * np.cos([angle, 0.0, angle]), rtol=1e-12)
     assert np.isfinite(ranges).all()
 

@@ -1,5 +1,7 @@
 """The view of one member of a fleet: names, commands, bounds, also in copies of a batch."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 from numba import typeof
@@ -16,8 +18,9 @@ from grouser.physics.simulation.view import MachineView
 
 MACHINES = ("demolition_robot", "excavator", "four_bar", "loader_crane", "rigid_pendulum", "rover", "servo_fin")
 VIEWS = (
-    *("joint_position", "joint_velocity", "joint_effort", "spherical_joint", "pressure", "cylinder", "cylinder_energy"),
-    *("hydraulic_motor", "pump", "line_pressure", "wheel", "imu", "lidar", "joint_reaction", "joint_deflection"),
+    *("joint_position", "joint_velocity", "joint_effort", "spherical_joint", "pressure", "cylinder"),
+    *("circuit.cylinder_energy", "circuit.hydraulic_motor", "circuit.pump", "circuit.line_pressure"),
+    *("wheel", "sensors.imu", "sensors.lidar", "joint_reaction", "joint_deflection"),
     *("flexible_link", "contact_wrench", "faults"),
 )
 SPACE = World("space", ground=None)
@@ -31,7 +34,7 @@ def test_kernels_have_one_specialisation_for_all_machines():
         Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((50.0, 0.0, 0.0)))}), SPACE)
         for machine in machines
     ]
-    assert len({typeof(simulation.context) for simulation in (*alone, *pairs)}) == 1
+    assert len({typeof(simulation.arrays.context) for simulation in (*alone, *pairs)}) == 1
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -42,14 +45,14 @@ def test_part_has_the_names_of_its_machine(name):
     part = both.part("b")
     assert both.part("b") is part and part.machine is machine
     for view in VIEWS:
-        assert list(getattr(part, view)) == [key for key in getattr(alone, view) if key != "(air)"], view
+        assert list(attrgetter(view)(part)) == [key for key in attrgetter(view)(alone) if key != "(air)"], view
     assert part.command.names == alone.command.names and part.command.drives == alone.command.drives
     assert dict(part.command) == dict(alone.command)
     assert part.link_poses().shape == alone.link_poses().shape
     for link in machine.links:
         np.testing.assert_allclose(part.link_pose(link.name)[0] - (50, 0, 0), alone.link_pose(link.name)[0], atol=1e-12)
     for view in VIEWS[:-1]:
-        assert len(list(getattr(part, view).values())) == len(list(getattr(part, view)))
+        assert len(list(attrgetter(view)(part).values())) == len(list(attrgetter(view)(part)))
     assert (part.time, part.step_count, part.step_size, part.world) == (0.0, 0, 0.001, SPACE)
 
 
@@ -131,8 +134,8 @@ def test_bounds_contain_all_shapes():
 
 
 def touching_links(simulation):
-    shapes, pairs = simulation.system.contact.shapes, simulation.system.contact.pairs
-    names = simulation.names.links
+    shapes, pairs = simulation.arrays.system.contact.shapes, simulation.arrays.system.contact.pairs
+    names = simulation.arrays.names.links
     return {
         frozenset((names[shapes.link[one]], names[shapes.link[other]]))
         for one, other in zip(pairs.first, pairs.second, strict=True)
@@ -168,7 +171,7 @@ def test_fixed_base_excludes_contact_with_its_own_links_only():
     machine = shipped_machine("demolition_robot", base="fixed")
     simulation = Simulation(combine({"a": Member(machine), "b": Member(machine, Pose((9.0, 0.0, 0.0)))}), SPACE)
     shaped_links = {link.name for link in simulation.machine.links if link.collisions}
-    names = simulation.names
+    names = simulation.arrays.names
     moving = {name for name, body in zip(names.links, names.link_body, strict=True) if body >= 0} & shaped_links
     assert "a/base_link" in shaped_links - moving
     between = {frozenset(("a/base_link", name)) for name in moving if name.startswith("b/")}

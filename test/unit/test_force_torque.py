@@ -48,14 +48,14 @@ def test_weight_on_a_fixed_joint_beyond_a_driven_one():
     simulation.step(3000)
     # the drive gives way by 20 N m / 1e7 N m/rad, which turns forces of up to 78 N
     weight, give = 3.0 * G, 2e-4
-    wrist = simulation.force_torque_sensor["wrist"]
+    wrist = simulation.sensors.force_torque_sensor["wrist"]
     np.testing.assert_allclose(wrist, [0.0, 0.0, weight, 0.0, -0.2 * weight, 0.0], atol=give)
-    np.testing.assert_allclose(simulation.force_torque_sensor["back"], -wrist, rtol=1e-14)
+    np.testing.assert_allclose(simulation.sensors.force_torque_sensor["back"], -wrist, rtol=1e-14)
     # about a point 0.1 m above the joint; x of the frame points down, z along the arm
     x = (3.0 * (0.5 + 0.2 * math.cos(0.3))) / 8.0
     y = 3.0 * 0.2 * math.sin(0.3) / 8.0
     whole = 8.0 * G
-    root = simulation.force_torque_sensor["root"]
+    root = simulation.sensors.force_torque_sensor["root"]
     np.testing.assert_allclose(root, [-whole, 0.0, 0.0, 0.0, -x * whole, y * whole], atol=give)
 
 
@@ -90,7 +90,7 @@ def test_force_on_a_turning_mass_is_centripetal():
     simulation.state.v[:] = 3.0
     simulation.step(100)
     pull = 2.0 * 9.0 * 0.5
-    force = simulation.force_torque_sensor["s"][:3]
+    force = simulation.sensors.force_torque_sensor["s"][:3]
     np.testing.assert_allclose(force, [-pull, 0.0, 2.0 * G], atol=pull * 3.0 * 0.001)
 
 
@@ -105,7 +105,7 @@ def test_sensor_in_a_leg_measures_contact_less_its_own_weight():
         world=World(),
     )
     simulation.step(2000)
-    np.testing.assert_allclose(simulation.force_torque_sensor["s"], [0, 0, -10.0 * G, 0, 0, 0], atol=0.02)
+    np.testing.assert_allclose(simulation.sensors.force_torque_sensor["s"], [0, 0, -10.0 * G, 0, 0, 0], atol=0.02)
 
 
 def test_sensors_in_wheel_joints_carry_the_rover_on_sand():
@@ -121,7 +121,7 @@ def test_sensors_in_wheel_joints_carry_the_rover_on_sand():
     simulation.step(4000)
     mass = {one.name: one.inertial.mass for one in rover.links if one.inertial}
     above = sum(mass.values()) - sum(mass[w] for w in wheels)
-    total = np.sum([np.linalg.norm(simulation.force_torque_sensor[f"s_{w}"][[0, 2]]) for w in wheels])
+    total = np.sum([np.linalg.norm(simulation.sensors.force_torque_sensor[f"s_{w}"][[0, 2]]) for w in wheels])
     # the settling rover still moves a little, and wheels push each other fore and aft
     assert total == pytest.approx(above * G, rel=0.01)
 
@@ -137,7 +137,7 @@ def test_noise_of_a_force_torque_sensor():
     simulation, errors = simulated(*parts), []
     for _ in range(400):
         simulation.step(1)
-        errors.append(simulation.force_torque_sensor["noisy"] - simulation.force_torque_sensor["exact"])
+        errors.append(simulation.sensors.force_torque_sensor["noisy"] - simulation.sensors.force_torque_sensor["exact"])
     deviation = np.array(errors).reshape(-1, 2, 3).std(axis=(0, 2))
     assert deviation == pytest.approx([2.0, 0.1], rel=4.0 / math.sqrt(2.0 * 1200))
 

@@ -79,7 +79,7 @@ def fixes(world, more="", steps=1):
     simulation = Simulation(parse_machine(TREE.format(more=more), "r.urdf"), world)
     found = []
     for _ in range(steps):
-        found.append(simulation.gnss_receiver["gnss"])
+        found.append(simulation.sensors.gnss_receiver["gnss"])
         simulation.step(1)
     return found
 

@@ -130,4 +130,4 @@ def test_simulation_with_all_faults_stays_finite(simulation):
     for valve in simulation.command.valves:
         simulation.command[valve] = 0.7
     simulation.step(500)
-    assert min(simulation.line_pressure.values()) > 100.0
+    assert min(simulation.circuit.line_pressure.values()) > 100.0

@@ -156,10 +156,10 @@ def test_vibrations_of_a_flexible_link_are_listed_under_its_name(tmp_path):
         grouser.Simulation(machine, integrator=name) for name in ("semi_implicit", "implicit_midpoint")
     )
     for simulation in (semi_implicit, midpoint):
-        (vibration,) = simulation.numerical_damping()
+        (vibration,) = simulation.vibration.numerical_damping()
         assert vibration.part == "rod"
-        assert vibration.frequency == simulation.natural_frequencies()[0]
-        frequencies = np.array(simulation.natural_frequencies())
+        assert vibration.frequency == simulation.vibration.natural_frequencies()[0]
+        frequencies = np.array(simulation.vibration.natural_frequencies())
         fast = frequencies[2.0 * np.pi * frequencies * 0.001 > 1.0]
         told = f'"rod": {len(fast)} of its {len(frequencies)} vibrations, from {fast[0]:.3g} Hz on, have fewer'
         assert simulation.warnings[-1].startswith(told)

@@ -31,7 +31,7 @@ def mounted_lidar(world, xyz="0 0 0", rpy="0 0 0", link="mast", arm="", more="")
 
 
 def ranges_of(*arguments, **attributes):
-    return mounted_lidar(*arguments, **attributes).lidar["eye"].ranges
+    return mounted_lidar(*arguments, **attributes).sensors.lidar["eye"].ranges
 
 
 def obstacles(*shapes):
@@ -45,19 +45,21 @@ def directions(scan, rotation):
 
 
 def test_lidar_beams_run_counter_clockwise_between_their_angles():
-    scan = mounted_lidar(EMPTY, more='beams="5" angle_min="-1" angle_max="1"').lidar["eye"]
+    scan = mounted_lidar(EMPTY, more='beams="5" angle_min="-1" angle_max="1"').sensors.lidar["eye"]
     np.testing.assert_allclose(scan.angles, [-1.0, -0.5, 0.0, 0.5, 1.0])
     assert np.all(scan.ranges == np.inf)
 
 
 def test_full_turn_of_a_lidar_has_no_duplicate_beam():
-    scan = mounted_lidar(EMPTY, more='beams="4"').lidar["eye"]
+    scan = mounted_lidar(EMPTY, more='beams="4"').sensors.lidar["eye"]
     np.testing.assert_allclose(scan.angles, math.pi * np.array([-1.0, -0.5, 0.0, 0.5]))
 
 
 def test_lidar_ranges_of_a_box():
     """Its face at x = 2.5 m, 1 m wide, is hit at 2.5 m / cos a, and by no beam beyond atan(0.5 / 2.5)."""
-    scan = mounted_lidar(obstacles((Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.0)))), more='beams="721"').lidar["eye"]
+    scan = mounted_lidar(obstacles((Box((1.0, 1.0, 1.0)), Pose((3.0, 0.0, 0.0)))), more='beams="721"').sensors.lidar[
+        "eye"
+    ]
     meets = np.abs(np.tan(scan.angles)) < 0.2
     meets &= np.cos(scan.angles) > 0.0
     expected = np.where(meets, 2.5 / np.cos(scan.angles), np.inf)
@@ -70,7 +72,7 @@ def test_lidar_ranges_of_spheres_cylinders_and_capsules(span):
     """A sphere, an upright cylinder and capsule of 0.4 m, at 2 m: d cos a - sqrt(r2 - d2 sin2 a)."""
     places = {0.0: Sphere(0.4), 0.5 * math.pi: Cylinder(0.4, 1.0), math.pi: Capsule(0.4, 1.0)}
     world = obstacles(*((shape, Pose((2.0 * math.cos(at), 2.0 * math.sin(at), 0.0))) for at, shape in places.items()))
-    scan = mounted_lidar(world, more=f'beams="1440" angle_min="{span[0]}" angle_max="{span[1]}"').lidar["eye"]
+    scan = mounted_lidar(world, more=f'beams="1440" angle_min="{span[0]}" angle_max="{span[1]}"').sensors.lidar["eye"]
     expected = np.full(1440, np.inf)
     for at in places:
         off = scan.angles - at
@@ -83,7 +85,7 @@ def test_lidar_ranges_of_spheres_cylinders_and_capsules(span):
 
 def test_lidar_ranges_of_level_ground():
     """Pitched down by 0.3 rad, 1 m above the plane: 1 m / (sin 0.3 cos a), and nothing on the other side."""
-    scan = mounted_lidar(World(), xyz="0 0 1", rpy="0 0.3 0", more='range_max="50"').lidar["eye"]
+    scan = mounted_lidar(World(), xyz="0 0 1", rpy="0 0.3 0", more='range_max="50"').sensors.lidar["eye"]
     down = math.sin(0.3) * np.cos(scan.angles)
     expected = np.where(down > 1.0 / 50.0, 1.0 / np.where(down > 0.0, down, 1.0), np.inf)
     np.testing.assert_allclose(scan.ranges, expected, rtol=1e-13)
@@ -110,10 +112,10 @@ ARM = '<collision><origin xyz="1 0 0"/><geometry><box size="0.2 0.2 0.2"/></geom
 def test_lidar_measures_other_links_but_not_its_own():
     ahead = 'beams="5" angle_min="-1.5" angle_max="1.5"'
     turned = mounted_lidar(EMPTY, arm=ARM, more=ahead)
-    assert turned.lidar["eye"].ranges[2] == pytest.approx(0.9, rel=1e-14)
+    assert turned.sensors.lidar["eye"].ranges[2] == pytest.approx(0.9, rel=1e-14)
     turned.state.q[:] = 0.75  # one coordinate; the box is then in the next beam
-    assert list(np.isfinite(turned.lidar["eye"].ranges)) == [False, False, False, True, False]
-    assert turned.lidar["eye"].ranges[3] == pytest.approx(0.9, rel=1e-14)
+    assert list(np.isfinite(turned.sensors.lidar["eye"].ranges)) == [False, False, False, True, False]
+    assert turned.sensors.lidar["eye"].ranges[3] == pytest.approx(0.9, rel=1e-14)
     assert np.all(ranges_of(EMPTY, arm=ARM, link="arm") == np.inf)
 
 
@@ -147,7 +149,7 @@ def test_lidar_ranges_of_random_shapes(seed):
         angle, away = random.uniform(-np.pi, np.pi), random.uniform(3.0, 12.0)
         place = (away * math.cos(angle), away * math.sin(angle), random.uniform(-0.6, 0.6))
         shapes.append((kinds[number % 4](), Pose(place, quaternion_from_rpy(*random.uniform(-3.0, 3.0, 3)))))
-    scan = mounted_lidar(obstacles(*shapes), more='beams="360" range_max="20"').lidar["eye"]
+    scan = mounted_lidar(obstacles(*shapes), more='beams="360" range_max="20"').sensors.lidar["eye"]
     way = directions(scan, np.eye(3))
     met = np.isfinite(scan.ranges)
     assert 90 < met.sum() < 360
@@ -203,7 +205,7 @@ def test_lidar_ranges_of_a_height_field(seed):
     eye = np.array([0.2, -0.1, 1.0])
     place = {"xyz": "0.2 -0.1 1.0", "rpy": " ".join(map(repr, rpy))}
     world = World(ground=Ground(heightfield=field))
-    scan = mounted_lidar(world, **place, more='beams="360" range_max="12"').lidar["eye"]
+    scan = mounted_lidar(world, **place, more='beams="360" range_max="12"').sensors.lidar["eye"]
     rotation = matrix(quaternion_from_rpy(*rpy))
     met = check_against_samples(scan, rotation, eye, 12.0, lambda points: field_height(field, points))
     assert 50 < met.sum() < 360
@@ -224,7 +226,7 @@ def test_lidar_ranges_of_ruts():
     simulation.step(1500)
     # the rover is lifted off its ruts, which remain, to measure them
     simulation.state.q[2] += 2.5
-    scan = simulation.lidar["eye"]
+    scan = simulation.sensors.lidar["eye"]
     position, quaternion = simulation.link_pose("base_link")
     base = matrix(tuple(quaternion))
     rotation, eye = base @ matrix(quaternion_from_rpy(*mounted)), position + base @ [-0.4, 0.0, -1.0]
@@ -253,7 +255,7 @@ def test_lidar_ranges_of_soft_ground_across_tiles():
     world = World(ground=Ground(soil=SoilGround((load_soil("dry_sand"),), "deformable", 0.05)))
     simulation = Simulation(parse_machine(tree, "r.urdf"), world)
     simulation.use_state(simulation.state._replace(soil=with_capacity(simulation.state.soil, 8)))
-    soil, terrain = simulation.context.state.soil, simulation.context.system.contact.terrain
+    soil, terrain = simulation.arrays.context.state.soil, simulation.arrays.context.system.contact.terrain
     for a in (-2, -1, 0):
         for b in (-1, 0):
             open_cell(terrain, 0.05, soil, (a + 0.5) * SIDE * 0.05, (b + 0.5) * SIDE * 0.05)
@@ -266,12 +268,12 @@ def test_lidar_ranges_of_soft_ground_across_tiles():
         start = tile * TILE + SURFACE
         simulation.state.soil.soil_cell[start : start + SIDE * SIDE] = heights[i : i + SIDE, j : j + SIDE].ravel()
     field = Heightfield(heights, 0.05, tuple(0.05 * low))
-    scan, rotation = simulation.lidar["eye"], matrix(quaternion_from_rpy(0.08, 0.05, 0.4))
+    scan, rotation = simulation.sensors.lidar["eye"], matrix(quaternion_from_rpy(0.08, 0.05, 0.4))
     met = check_against_samples(
         scan, rotation, np.array([-1.1, -0.2, 0.2]), 6.0, lambda points: field_height(field, points)
     )
     assert 200 < met.sum() < 721
-    np.testing.assert_allclose(simulation.lidar["few"].ranges, scan.ranges[::4], rtol=1e-13)
+    np.testing.assert_allclose(simulation.sensors.lidar["few"].ranges, scan.ranges[::4], rtol=1e-13)
 
 
 def test_lidar_noise_is_normal_and_depends_on_the_step():
@@ -280,19 +282,19 @@ def test_lidar_noise_is_normal_and_depends_on_the_step():
     more = 'beams="10000" angle_min="-1" angle_max="1" noise="0.01"'
     noisy = mounted_lidar(world, more=more)
     exact = ranges_of(world, more=more.replace("0.01", "0"))
-    first = noisy.lidar["eye"].ranges
+    first = noisy.sensors.lidar["eye"].ranges
     off = first - exact
     assert off.std() == pytest.approx(0.01, rel=4.0 / math.sqrt(2.0 * 10_000))
     assert abs(off.mean()) < 4.0 * 0.01 / math.sqrt(10_000)
-    np.testing.assert_array_equal(noisy.lidar["eye"].ranges, first)
+    np.testing.assert_array_equal(noisy.sensors.lidar["eye"].ranges, first)
     noisy.step(5)
     saved = noisy.snapshot()
     noisy.step(5)
-    later = noisy.lidar["eye"].ranges
+    later = noisy.sensors.lidar["eye"].ranges
     assert np.all(later != first)
     noisy.restore(saved)
     noisy.step(5)
-    np.testing.assert_array_equal(noisy.lidar["eye"].ranges, later)
+    np.testing.assert_array_equal(noisy.sensors.lidar["eye"].ranges, later)
 
 
 def test_lidar_with_the_midpoint_rule():
@@ -300,13 +302,13 @@ def test_lidar_with_the_midpoint_rule():
     text = text.replace("</grouser>", '<integrator method="implicit_midpoint"/></grouser>')
     simulation = Simulation(parse_machine(text, "r.urdf"), EMPTY)
     simulation.step(2)
-    assert np.all(simulation.lidar["eye"].ranges == np.inf)
+    assert np.all(simulation.sensors.lidar["eye"].ranges == np.inf)
 
 
 def test_lidar_in_a_batch_measures_its_own_machine():
     two = mounted_lidar(EMPTY, arm=ARM, more='beams="3" angle_min="-1" angle_max="1"').batch(2)
     two[1].state.q[:] = 1.0
-    assert [list(np.isfinite(copy.lidar["eye"].ranges)) for copy in (two[0], two[1])] == [
+    assert [list(np.isfinite(copy.sensors.lidar["eye"].ranges)) for copy in (two[0], two[1])] == [
         [False, True, False],
         [False, False, True],
     ]

@@ -17,7 +17,7 @@ from grouser.physics.sensors.lidar import LidarSweep, beam_directions
 
 
 def sweep(more, world, **place):
-    return on_mast(f'<lidar_3d name="eye" link="mast" {more}/>', world, **place).lidar_3d["eye"]
+    return on_mast(f'<lidar_3d name="eye" link="mast" {more}/>', world, **place).sensors.lidar_3d["eye"]
 
 
 def test_beams_are_rows_of_elevations_and_columns_of_azimuths():
@@ -77,7 +77,7 @@ def test_channels_see_what_planar_lidars_see(rough):
         'range_max="30"/><sensor name="one" type="lidar" link="mast" beams="300"/>'
     )
     simulation = on_mast(sensors, world, xyz="0 0 0.9", rpy="0.03 0.05 0.4")
-    middle, planar = simulation.lidar_3d["many"].ranges[2], simulation.lidar["one"].ranges
+    middle, planar = simulation.sensors.lidar_3d["many"].ranges[2], simulation.sensors.lidar["one"].ranges
     np.testing.assert_allclose(middle, planar, rtol=1e-12)
     assert np.isfinite(planar).sum() > 100
 

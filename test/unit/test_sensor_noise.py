@@ -121,11 +121,11 @@ def test_imu_of_a_simulation_has_its_errors_and_repeats_them():
     simulation = Simulation(parse_machine(tree, "r.urdf"), World(ground=None))
     saved = simulation.snapshot()
     simulation.step(10)
-    exact, noisy = simulation.imu["exact"], simulation.imu["imu"]
+    exact, noisy = simulation.sensors.imu["exact"], simulation.sensors.imu["imu"]
     np.testing.assert_array_equal(exact.angular_velocity, 0.0)
     np.testing.assert_allclose(noisy.angular_velocity, 0.01 * 20.0 * white_noise("imu", 10, (3, 3))[0], rtol=1e-12)
     off = noisy.specific_force - exact.specific_force
     np.testing.assert_allclose(off, 0.1 * constant_noise("imu/bias", 6)[3:], rtol=1e-9)
     simulation.restore(saved)
     simulation.step(10)
-    np.testing.assert_array_equal(simulation.imu["imu"].angular_velocity, noisy.angular_velocity)
+    np.testing.assert_array_equal(simulation.sensors.imu["imu"].angular_velocity, noisy.angular_velocity)

@@ -28,7 +28,7 @@ def simulate(root="base", joint="fixed", world=World(), more=""):
 def test_imu_at_rest_measures_the_reaction_to_gravity():
     resting = simulate(root="world")
     resting.step(3)
-    (reading,) = resting.imu.values()
+    (reading,) = resting.sensors.imu.values()
     turn = rotation(quaternion_from_rpy(0.4, -0.2, 0.9))
     np.testing.assert_allclose(reading.specific_force, -GRAVITY @ turn, atol=1e-12)
     np.testing.assert_allclose(reading.angular_velocity, 0.0)
@@ -40,7 +40,7 @@ def test_imu_in_free_fall_measures_the_centripetal_acceleration():
     falling = simulate(world=World(ground=None, spawn=Pose((0.0, 0.0, 5.0))))
     falling.state.v[:] = [1.0, 2.0, 3.0, 0.0, 0.0, 4.0]
     falling.step(500)
-    reading = falling.imu["unit"]
+    reading = falling.sensors.imu["unit"]
     turn = rotation(quaternion_from_rpy(0.4, -0.2, 0.9))
     np.testing.assert_allclose(reading.angular_velocity, np.array([0.0, 0.0, 4.0]) @ turn, atol=1e-9)
     # mean over a step of an acceleration that turns by 4 mrad: turned by half of that, and (4 mrad)^2 / 24 too short
@@ -59,7 +59,7 @@ def test_imu_on_an_accelerating_turntable_measures_the_tangential_acceleration()
     inertia = 0.1  # about the axis through the body's centre of mass
     table.command["hinge"] = 0.5
     table.step(1)
-    reading = table.imu["unit"]
+    reading = table.sensors.imu["unit"]
     # after one step of 5 rad/s2 from rest the centripetal part is (5e-3)^2 r
     expected = 0.5 / inertia * np.cross([0.0, 0.0, 1.0], [0.3, 0.1, 0.0]) - GRAVITY
     turn = rotation(quaternion_from_rpy(0.0, 0.0, table.joint_position["hinge"])) @ rotation(
@@ -73,12 +73,12 @@ def test_imu_is_cleared_by_a_restart():
     falling.step(10)
     saved = falling.snapshot()
     falling.step(1)
-    shown = falling.imu["unit"].specific_force
+    shown = falling.sensors.imu["unit"].specific_force
     falling.restore(saved)
     # before the first step there is no acceleration
-    np.testing.assert_allclose(np.linalg.norm(falling.imu["unit"].specific_force), 9.81)
+    np.testing.assert_allclose(np.linalg.norm(falling.sensors.imu["unit"].specific_force), 9.81)
     falling.step(1)
-    np.testing.assert_array_equal(falling.imu["unit"].specific_force, shown)
+    np.testing.assert_array_equal(falling.sensors.imu["unit"].specific_force, shown)
 
 
 def test_imu_is_rejected_with_the_midpoint_rule():

@@ -37,8 +37,8 @@ def same_bits(one, other):
         (lambda s, n: s.joint_effort[n], "gripright", "grip_right"),
         (lambda s, n: s.pressure[n], "bom", "boom"),
         (lambda s, n: s.cylinder[n], "booom", "boom"),
-        (lambda s, n: s.cylinder_energy[n], "Boom", "boom"),
-        (lambda s, n: s.cylinder_trace(n), "boon", "boom"),
+        (lambda s, n: s.circuit.cylinder_energy[n], "Boom", "boom"),
+        (lambda s, n: s.circuit.cylinder_trace(n), "boon", "boom"),
         (lambda s, n: s.contact_wrench[n], "bsae", "base"),
         (lambda s, n: s.link_pose(n), "turet", "turret"),
     ],
@@ -226,11 +226,11 @@ def test_emergency_stop_latches_and_stops_all_joints(simulation):
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e300])
 def test_divergence_names_time_joint_and_value(simulation, value):
     simulation.step(3)
-    simulation.state.v[simulation.names.joints["lift"].v] = value
+    simulation.state.v[simulation.arrays.names.joints["lift"].v] = value
     with pytest.raises(DivergenceError, match=r"t = 0\.0\d+ s") as caught:
         simulation.step(100)
     base = '<link name="base">, the base, which is free to move'
-    assert caught.value.joint in {*simulation.names.rate_joint, base}
+    assert caught.value.joint in {*simulation.arrays.names.rate_joint, base}
     assert not math.isfinite(caught.value.value)
     assert caught.value.time == simulation.time <= 0.010, "it stops at once"
     simulation.reset()

@@ -112,7 +112,7 @@ def test_effort_of_a_held_arm_is_the_torque_of_gravity():
     simulation = Simulation(hinged_arm("position"), World(ground=None))
     simulation.command.update({"shoulder": 0.3, "elbow": -0.5})
     simulation.step(2000)
-    model, kinematics = Packed(simulation.model), Packed(make_kinematics(simulation.model))
+    model, kinematics = Packed(simulation.arrays.model), Packed(make_kinematics(simulation.arrays.model))
     update_kinematics(model, simulation.state.q, np.zeros(2), kinematics)
     torque = np.zeros(2)
     inverse_dynamics(model, kinematics, np.zeros(2), np.zeros((2, 6)), np.zeros((2, 6)), torque)

@@ -28,7 +28,7 @@ def touched(pose, cell=0.01, wheel=WHEEL, normal=(0.0, 0.0, 1.0)):
     world = World(gravity=(0.0, 0.0, 0.0), ground=ground, spawn=pose)
     simulation = Simulation(machine, world, step=1e-6, spawn="as_given")
     simulation.step(1)
-    work = simulation.context.workspace.soil
+    work = simulation.arrays.context.workspace.soil
     return work.touch[0, :, : work.touched[0]], work.frame[0]
 
 

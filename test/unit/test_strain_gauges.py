@@ -46,9 +46,9 @@ STIFFNESS = MODULUS * WIDTH * HEIGHT**3 / 12.0
 def test_strain_of_a_loaded_cantilever(simulation):
     """M z / EI: in tension on top, in compression below, none in the middle of a side; 1 m of 2 is bent by 3 per cent,
     which shortens the lever."""
-    assert simulation.strain_gauge["root"] == pytest.approx(moment(0.0) * HEIGHT / 2.0 / STIFFNESS, rel=3e-3)
-    assert simulation.strain_gauge["below"] == pytest.approx(-moment(0.5) * HEIGHT / 2.0 / STIFFNESS, rel=3e-3)
-    assert abs(simulation.strain_gauge["side"]) < 1e-9
+    assert simulation.sensors.strain_gauge["root"] == pytest.approx(moment(0.0) * HEIGHT / 2.0 / STIFFNESS, rel=3e-3)
+    assert simulation.sensors.strain_gauge["below"] == pytest.approx(-moment(0.5) * HEIGHT / 2.0 / STIFFNESS, rel=3e-3)
+    assert abs(simulation.sensors.strain_gauge["side"]) < 1e-9
 
 
 def test_curvature_along_the_link(simulation):
@@ -70,7 +70,7 @@ def test_state_has_the_strains_of_the_gauges(machine, simulation):
     ((link, values),) = flexible_groups(machine)
     assert (link, values[-3:]) == ("beam", ("strain/root", "strain/below", "strain/side"))
     (numbers,) = take_sample(simulation, 0, ["flexible/state"]).values["flexible/state"]
-    assert numbers[-3:].tolist() == [simulation.strain_gauge[name] for name in ("root", "below", "side")]
+    assert numbers[-3:].tolist() == [simulation.sensors.strain_gauge[name] for name in ("root", "below", "side")]
 
 
 def test_member_of_a_fleet_has_its_own(machine, simulation):
@@ -79,5 +79,5 @@ def test_member_of_a_fleet_has_its_own(machine, simulation):
     )
     fleet.step(3000)
     own = fleet.part("two")
-    assert own.strain_gauge["root"] == pytest.approx(simulation.strain_gauge["root"], rel=1e-9)
+    assert own.sensors.strain_gauge["root"] == pytest.approx(simulation.sensors.strain_gauge["root"], rel=1e-9)
     np.testing.assert_allclose(own.curvature("beam", [0.7]), simulation.curvature("beam", [0.7]), rtol=1e-6, atol=1e-9)

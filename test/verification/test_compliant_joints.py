@@ -49,7 +49,7 @@ def test_static_deflections_of_a_bushing_in_all_directions(parts):
     weight = np.array([0.0, 0.0, -2.0 * 9.81])
     force = joint_axes().T @ weight
     moment = np.cross([0.4, 0.1, 0.2], force)
-    places = simulation.names.compliance["body_joint"]
+    places = simulation.arrays.names.compliance["body_joint"]
     deflection = np.array([simulation.state.q[places[direction][0]] for direction in range(6)])
     # deflections rotate the lever and the following springs by 3e-4 rad
     assert deflection[:3] == pytest.approx(force / STIFFNESS, rel=1e-3)
@@ -199,7 +199,7 @@ def test_series_elastic_joint_rings_at_its_two_mass_frequency(parts):
     reduced = 0.2 * 0.5 / 0.7
     frequency = np.sqrt(500.0 / reduced) / (2.0 * np.pi)
     # the rigid rotation of both is left out
-    assert simulation.natural_frequencies() == pytest.approx([frequency], rel=1e-9)
+    assert simulation.vibration.natural_frequencies() == pytest.approx([frequency], rel=1e-9)
     simulation.state.q[1] = 0.01
     crossings, before = [], 0.01
     while len(crossings) < 3:
@@ -344,7 +344,7 @@ def test_frequencies_of_a_chain_of_masses(parts):
     )
     simulation = Simulation(machine, SPACE)
     expected = 2.0 * np.sqrt(800.0 / 2.0) * np.sin((2 * np.arange(1, 4) - 1) * np.pi / 14.0) / (2.0 * np.pi)
-    assert simulation.natural_frequencies() == pytest.approx(expected, rel=1e-9)
+    assert simulation.vibration.natural_frequencies() == pytest.approx(expected, rel=1e-9)
 
 
 def test_numerical_damping_of_many_joints_is_one_warning(parts):
@@ -363,7 +363,7 @@ def test_numerical_damping_of_many_joints_is_one_warning(parts):
     ratio = 0.5 * np.log(5.0) / np.hypot(0.5 * np.log(5.0), np.arctan(2.0))
     assert warning.startswith('"s1": ')
     assert f"at 318 Hz by {ratio:.2g} of the critical damping, and of 2 more less" in warning
-    assert len(simulation.numerical_damping()) == 3
+    assert len(simulation.vibration.numerical_damping()) == 3
 
 
 def test_free_bodies_on_a_spring_have_one_frequency(parts):
@@ -380,7 +380,7 @@ def test_free_bodies_on_a_spring_have_one_frequency(parts):
         parts.joint("free_b", "floating", "world", "b"),
         extension=pair,
     )
-    frequencies = Simulation(machine, SPACE).natural_frequencies()
+    frequencies = Simulation(machine, SPACE).vibration.natural_frequencies()
     assert len(frequencies) == 6
     assert frequencies[0] == pytest.approx(np.sqrt(900.0 / 0.75) / (2.0 * np.pi), rel=1e-6)
 
@@ -398,8 +398,8 @@ def test_a_rigid_loop_constrains_the_vibration(parts):
         '<loop_joint name="weld" type="fixed"><parent link="a"/><child link="b"/></loop_joint>',
     )
     simulation = Simulation(machine, SPACE)
-    assert simulation.natural_frequencies() == pytest.approx([np.sqrt(900.0 / 4.0) / (2.0 * np.pi)], rel=1e-9)
-    (mode,) = simulation.vibration_modes()
+    assert simulation.vibration.natural_frequencies() == pytest.approx([np.sqrt(900.0 / 4.0) / (2.0 * np.pi)], rel=1e-9)
+    (mode,) = simulation.vibration.modes()
     assert mode.energy == pytest.approx({"slide_a": 7.0 / 9.0, "slide_b": 2.0 / 9.0})
 
 
@@ -414,7 +414,7 @@ def test_bodies_without_elasticity_do_not_vibrate(parts):
         parts.joint("slide_b", "prismatic", "a", "b", axis=(1, 0, 0)),
         extension='<compliant_joint joint="slide_b" axial_stiffness="90"/>',
     )
-    (mode,) = Simulation(machine, SPACE).vibration_modes()
+    (mode,) = Simulation(machine, SPACE).vibration.modes()
     # two masses with a spring between them
     assert mode.frequency == pytest.approx(np.sqrt(90.0 * (1 / 3.0 + 1 / 2.0)) / (2.0 * np.pi), rel=1e-9)
     assert mode.shape[:6].tolist() == [0.0] * 6

@@ -114,9 +114,9 @@ def test_crowd_needs_more_room_than_a_start_gives():
     simulation = Simulation(loose(*[solid(f"b{k}", Sphere(0.1)) for k in range(balls)]))
     for k in range(balls):
         place(simulation, k, (0.201 * (k % 4), 0.201 * (k // 4 % 3), 0.1 + 0.201 * (k // 12)), linear=(0, 0, -40.0))
-    before = len(simulation.context.workspace.contact.detection.broad.pair)
+    before = len(simulation.arrays.context.workspace.contact.detection.broad.pair)
     simulation.step(1)
-    near = simulation.context.workspace.contact.detection.broad
+    near = simulation.arrays.context.workspace.contact.detection.broad
     assert near.count[0] > before and len(near.pair) == 2 * before
     simulation.step(200)
     assert np.isfinite(simulation.state.q).all()
@@ -127,7 +127,7 @@ def test_memory_of_many_boxes_is_linear():
     sizes = []
     for boxes in (20, 40, 80):
         simulation = Simulation(loose(*[solid(f"b{k}", Box((0.1, 0.1, 0.1))) for k in range(boxes)]))
-        system, convex = simulation.system, boxes * (boxes - 1) // 2
+        system, convex = simulation.arrays.system, boxes * (boxes - 1) // 2
         buffers = make_workspace(system.contact, system.multibody, collide.first_capacity(system.contact))
         total = sum(array.nbytes for array in leaves((buffers, simulation.state.contact)))
         sizes.append(total - 104 * convex)

@@ -55,7 +55,7 @@ def bar_on_an_axle(ground, clearance, speed, shape="box", **material):
         machine = Machine(**{**vars(machine), "contacts": (ContactMaterial("bar", **material),)})
     world = World(**{**vars(world), "gravity": (0.0, 0.0, 0.0)})
     simulation = Simulation(machine, world)
-    simulation.state.v[simulation.names.joints["axle"].v] = speed
+    simulation.state.v[simulation.arrays.names.joints["axle"].v] = speed
     return simulation
 
 

@@ -63,7 +63,7 @@ def test_friction_brakes_a_body_on_a_planar_joint(parts, mass, heading):
         parts.joint("lift", "prismatic", "sledge", "foot", axis=(0, 0, 1), xyz=(0, 0, RADIUS)),
     )
     simulation = Simulation(machine, World(ground=Ground(friction=friction)))
-    simulation.state.v[simulation.names.joints["along"].v] = speed
+    simulation.state.v[simulation.arrays.names.joints["along"].v] = speed
     simulation.step(steps)
     # the foot's weight brakes both; the solver's tolerance counts once a step
     expected = speed - friction * GRAVITY / 2.0 * steps * STEP

@@ -106,7 +106,7 @@ def heap(copies=1):
 def crowd():
     """A heap with so many pairs that they are not tested one by one."""
     simulation = heap(copies=2)
-    assert len(simulation.system.contact.pairs.first) > 4 * len(simulation.system.contact.shapes.kind)
+    assert len(simulation.arrays.system.contact.pairs.first) > 4 * len(simulation.arrays.system.contact.shapes.kind)
     return simulation
 
 

@@ -22,7 +22,7 @@ def stones_at_rest():
     random = np.random.default_rng(3)
     machine = loose(*[solid(name, block_of_stone(random)) for name in ("lower", "upper")])
     simulation = Simulation(machine, World())
-    assert (simulation.system.contact.shapes.kind == HULL).all()
+    assert (simulation.arrays.system.contact.shapes.kind == HULL).all()
     for body, height in enumerate((0.1, 0.3)):
         place(simulation, body, (0.01 * body, 0.0, height))
     simulation.step(2000)
@@ -32,7 +32,7 @@ def stones_at_rest():
 def test_kept_points_are_those_found_anew():
     """A simulation that continues from a snapshot has kept nothing: it has the same bits."""
     simulation = stones_at_rest()
-    detection = simulation.context.workspace.contact.detection
+    detection = simulation.arrays.context.workspace.contact.detection
     assert detection.on_ground.number.max() >= 4 and detection.touching.pair.max() >= 0
     other = Simulation(simulation.machine, World())
     other.restore(simulation.snapshot())
@@ -61,10 +61,10 @@ def test_rows_by_columns_are_the_dense_rows():
     """Rows of a contact at any point, from the columns of its two bodies, and filled and whitened by themselves."""
     simulation = Simulation(shipped_machine("excavator"), World())
     simulation.step(5)
-    context = simulation.context
+    context = simulation.arrays.context
     model, shapes, motion = context.system.multibody, context.system.contact.shapes, context.workspace.multibody
     rows, random = context.workspace.contact.rows, np.random.default_rng(1)
-    bodies = len(simulation.model.body_parent)
+    bodies = len(simulation.arrays.model.body_parent)
     for _ in range(30):
         body, other = random.integers(bodies), random.integers(-1, bodies)
         point, frame = random.uniform(-2.0, 2.0, 3), np.linalg.qr(random.normal(size=(3, 3)))[0]

@@ -302,10 +302,10 @@ def test_demolition_robot_folds_its_outriggers_and_stands_on_its_tracks(on_track
 def test_lidar_of_the_demolition_robot_sees_a_wall_and_not_the_robot(machine, on_tracks):
     """Parked with its feet on the ground, and standing on its tracks with its feet raised."""
     wall = Obstacle("wall", Box((0.2, 2.0, 1.0)), Pose((3.1, 0.0, 0.5)))
-    seen = Simulation(machine, World(obstacles=(wall,))).lidar["lidar"].ranges
+    seen = Simulation(machine, World(obstacles=(wall,))).sensors.lidar["lidar"].ranges
     assert seen[360] == pytest.approx(3.0 - 0.8, abs=1e-3)  # the pads are pressed by 1 mm
     assert np.isinf(seen[:180]).all() and np.isinf(seen[-180:]).all()
-    assert np.isinf(on_tracks().lidar["lidar"].ranges).all()
+    assert np.isinf(on_tracks().sensors.lidar["lidar"].ranges).all()
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])

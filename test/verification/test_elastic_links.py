@@ -71,7 +71,7 @@ def test_column_buckles_above_the_load_of_euler(share, buckles):
     element = rod("finite_elements", 3, damping_time=0.0, density=1.0)
     world = World(gravity=(-9.81, 0.0, 0.0), ground=None)
     simulation = Simulation(cantilever(element, load=load), world, 0.002, integrator="implicit_midpoint")
-    (start,) = np.flatnonzero([name == "rod.bending_z_1" for name in simulation.names.rate_joint])
+    (start,) = np.flatnonzero([name == "rod.bending_z_1" for name in simulation.arrays.names.rate_joint])
     simulation.state.v[start] = 1e-6
     largest = 0.0
     with pytest.warns(RuntimeWarning, match="a third of its length") if buckles else nullcontext():

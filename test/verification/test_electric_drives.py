@@ -253,7 +253,7 @@ def test_hot_motor_gives_its_rated_torque():
     assert heated == pytest.approx(-2.0 * math.log(1.0 - 0.95 / 16.0), rel=0.02)
     # equilibrium just above the rated torque
     assert 0.95 < warmth[-1] < 1.05
-    assert simulation.system.joints.drives.rated[0] == 1.0
+    assert simulation.arrays.system.joints.drives.rated[0] == 1.0
 
 
 # --- snapshots, commands, refusals -----------------------------------------------------------------------------------

@@ -21,10 +21,10 @@ def machine():
 def test_lidar_of_the_excavator_sees_a_wall_and_not_the_excavator(machine):
     """The arm folded ahead, the blade as it starts."""
     wall = Obstacle("wall", Box((0.2, 2.0, 1.0)), Pose((4.1, 0.0, 0.5)))
-    seen = Simulation(machine, World(obstacles=(wall,))).lidar["lidar"].ranges
+    seen = Simulation(machine, World(obstacles=(wall,))).sensors.lidar["lidar"].ranges
     assert seen[360] == pytest.approx(4.0 - 0.62, abs=2e-3)
     assert np.isinf(seen[:180]).all() and np.isinf(seen[-180:]).all()
-    assert np.isinf(Simulation(machine, World()).lidar["lidar"].ranges).all()
+    assert np.isinf(Simulation(machine, World()).sensors.lidar["lidar"].ranges).all()
 
 
 @pytest.mark.parametrize("twist", [(0.4, 0.0, 0.0), (0.3, 0.0, 0.2), (0.0, 0.0, -0.3)])

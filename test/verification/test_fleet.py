@@ -69,9 +69,11 @@ def test_rovers_of_a_fleet_on_sand_move_as_alone(rover, sand):
             assert part.wheel[name].sinkage == pytest.approx(state.sinkage, rel=1e-9, abs=error)
             assert part.wheel[name] == list(part.wheel.values())[part.wheel.names.index(name)]
         assert [contact.link for contact in part.contacts()] == [contact.link for contact in alone.contacts()]
-        for name, reading in alone.imu.items():
+        for name, reading in alone.sensors.imu.items():
             # An acceleration is a difference of speeds over a step of a millisecond.
-            np.testing.assert_allclose(part.imu[name].specific_force, reading.specific_force, atol=1e3 * error + 1e-300)
+            np.testing.assert_allclose(
+                part.sensors.imu[name].specific_force, reading.specific_force, atol=1e3 * error + 1e-300
+            )
 
 
 def test_hydraulics_of_a_fleet_equal_those_of_single_robots(robot):
@@ -90,8 +92,8 @@ def test_hydraulics_of_a_fleet_equal_those_of_single_robots(robot):
     for name, error in (("a", 0.0), ("b", 1e-9)):
         part = both.part(name)
         assert {*part.line_pressure} == {*alone.line_pressure} - {"(air)"}
-        for line, pressure in part.line_pressure.items():
-            assert pressure == pytest.approx(alone.line_pressure[line], rel=error, abs=0.0)
+        for line, pressure in part.circuit.line_pressure.items():
+            assert pressure == pytest.approx(alone.circuit.line_pressure[line], rel=error, abs=0.0)
         for cylinder, state in alone.cylinder.items():
             # A sum over all coordinates, whose order in BLAS depends on their number.
             assert part.cylinder[cylinder].velocity == pytest.approx(state.velocity, rel=1e-9, abs=1e-12)
@@ -104,8 +106,8 @@ def test_members_start_at_their_pose(rover):
     assert both.part("").base_pose()[0].tolist() == [0.0, 0.0, 1.0]
     np.testing.assert_allclose(np.concatenate(both.part("b").base_pose()), [*pose.position, *pose.quaternion])
     joint = both.machine.members[1].joint
-    first = both.names.body_joint.index(joint)
-    q = both.state.q[both.model.body_q[first] :][:7]
+    first = both.arrays.names.body_joint.index(joint)
+    q = both.state.q[both.arrays.model.body_q[first] :][:7]
     assert q.tolist() == [*pose.position, *pose.quaternion]
 
 

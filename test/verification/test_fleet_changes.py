@@ -53,12 +53,12 @@ def test_added_machine_does_not_change_a_standing_robot(robot, rover):
     assert both.step_count == 1500
     for view in ("joint_position", "joint_velocity"):
         assert np.array_equal(getattr(part, view).values(), getattr(alone, view).values())
-    assert all(part.line_pressure[line] == pressure for line, pressure in alone.line_pressure.items())
+    assert all(part.circuit.line_pressure[line] == pressure for line, pressure in alone.circuit.line_pressure.items())
     for simulation in (alone, both):
         simulation.step(100)
     # Bit for bit while the added machine falls without contact.
     assert np.array_equal(part.link_poses(), alone.link_poses())
-    assert all(part.line_pressure[line] == pressure for line, pressure in alone.line_pressure.items())
+    assert all(part.circuit.line_pressure[line] == pressure for line, pressure in alone.circuit.line_pressure.items())
     for simulation in (alone, both):
         simulation.step(900)
     # Then to the solver's tolerance, 1e-6 m/s, over 0.9 s.
@@ -160,8 +160,8 @@ def _pressed(simulation):
     """Shapes, number among the slots of these and impulse of each contact that is remembered."""
     memory = simulation.state.contact.memory
     count = int(memory.count[0])
-    owners, numbers = slot_owners(simulation.system.contact, memory.slot[:count])
-    names = [[simulation.shape_names[shape].partition("/")[0] for shape in pair] for pair in owners.tolist()]
+    owners, numbers = slot_owners(simulation.arrays.system.contact, memory.slot[:count])
+    names = [[simulation.arrays.shape_names[shape].partition("/")[0] for shape in pair] for pair in owners.tolist()]
     return [
         (*pair, number, tuple(impulse))
         for pair, number, impulse in sorted(
@@ -278,7 +278,7 @@ def test_placed_machine_has_the_given_pose_and_velocity(rover):
     np.testing.assert_allclose(part.base_twist()[0], (2.0, -1.0, 3.0), atol=1e-15)
     np.testing.assert_allclose(part.base_twist()[1], (-0.2, -0.1, 0.3), atol=1e-15)
     assert np.array_equal(part.joint_position.values(), joints)
-    np.testing.assert_allclose(part.imu["imu"].specific_force, 0.0, atol=1e-9)
+    np.testing.assert_allclose(part.sensors.imu["imu"].specific_force, 0.0, atol=1e-9)
     before = part.base_pose()[0]
     both.step(10)
     np.testing.assert_allclose((part.base_pose()[0] - before) / 0.01, linear, atol=0.02)

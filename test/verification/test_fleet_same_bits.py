@@ -126,7 +126,7 @@ READINGS = ("joint_position", "joint_velocity", "joint_effort", "contact_wrench"
 def bits(view):
     """Motion, pressures and forces of a member."""
     readings = (view.link_poses(), *view.base_twist(), *(getattr(view, of).values() for of in READINGS))
-    pressures = [pressure for line, pressure in view.line_pressure.items() if line != "(air)"]
+    pressures = [pressure for line, pressure in view.circuit.line_pressure.items() if line != "(air)"]
     return np.concatenate([*(np.ravel(reading) for reading in readings), pressures])
 
 

@@ -111,7 +111,7 @@ def test_flexible_boom_of_the_crane_rests_as_a_beam_on_pivot_and_cylinder(payloa
     # an element of the axial displacement has the mean thrust of its half
     thrust = (payload + 500.0 / 4) * 9.8 * math.sin(simulation.joint_position["boom"])
     strain = moment * HEIGHT / 2 / STIFFNESS - thrust / (210e9 * AREA)
-    assert simulation.strain_gauge["boom_top"] == pytest.approx(strain, rel=0.01)
+    assert simulation.sensors.strain_gauge["boom_top"] == pytest.approx(strain, rel=0.01)
 
 
 def test_flexible_crane_has_the_mass_of_the_rigid_one():

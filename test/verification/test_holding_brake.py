@@ -47,7 +47,11 @@ def arm(parts, brake='holding_brake="true"', *, world=AIR, scheme="implicit", st
 
 def gravity_torque(simulation):
     """Torque at the hinge that holds the arm up [N m]."""
-    model, kinematics, torque = Packed(simulation.model), Packed(make_kinematics(simulation.model)), np.zeros(1)
+    model, kinematics, torque = (
+        Packed(simulation.arrays.model),
+        Packed(make_kinematics(simulation.arrays.model)),
+        np.zeros(1),
+    )
     update_kinematics(model, simulation.state.q, np.zeros(1), kinematics)
     inverse_dynamics(model, kinematics, np.zeros(1), np.zeros((1, 6)), np.zeros((1, 6)), torque)
     return torque[0]
@@ -148,9 +152,12 @@ def test_overloaded_brake_slips_at_its_force(parts):
     holding = 600.0
     simulation = hoist(parts, braked(holding), 'spool_diameter="6e-3" spool_travel="2e-4"')
     simulation.step(1000)
-    before, friction = simulation.cylinder["piston"], simulation.cylinder_energy["piston"].friction_loss
+    before, friction = simulation.cylinder["piston"], simulation.circuit.cylinder_energy["piston"].friction_loss
     simulation.step(1000)
-    after, friction = simulation.cylinder["piston"], simulation.cylinder_energy["piston"].friction_loss - friction
+    after, friction = (
+        simulation.cylinder["piston"],
+        simulation.circuit.cylinder_energy["piston"].friction_loss - friction,
+    )
     edge = 0.62 * math.pi * 6e-3 * 2e-4 * math.sqrt(2 / 850) * 0.05
     surplus = 100 * GRAVITY - holding - TANK * (AREA_A - AREA_B)
     speed = edge * math.sqrt(surplus / (AREA_A**3 + AREA_B**3))
@@ -242,7 +249,7 @@ def test_holding_brake_carries_the_oil_force_as_well(parts):
     simulation = hoist(parts, braked(holding), 'spool_diameter="6e-3" spool_travel="2e-4" tank_underlap="-0.05"')
     simulation.step(20)
     start = simulation.cylinder["piston"].position
-    simulation.set_line_pressure("valve.a", 18e6)
+    simulation.circuit.set_line_pressure("valve.a", 18e6)
     simulation.step(200)
     now = simulation.cylinder["piston"]
     push = now.pressure_piston_side * AREA_A - now.pressure_rod_side * AREA_B
@@ -290,7 +297,7 @@ def test_holding_brake_follows_the_feeding_valve_through_other_elements(parts, k
     simulation = Simulation(machine, AIR)
 
     def lift():
-        return simulation.hydraulic_motor["lift"] if kind == "motor" else simulation.cylinder["lift"]
+        return simulation.circuit.hydraulic_motor["lift"] if kind == "motor" else simulation.cylinder["lift"]
 
     # without the brake the load sinks, over the open tank edge or until its line has its pressure
     start = simulation.joint_position["slide"]

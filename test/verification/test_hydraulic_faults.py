@@ -47,7 +47,7 @@ def lift(parts, extra="", fluid="", valve="", piston_side="valve.a", friction=0.
         extension=text,
     )
     simulation = Simulation(machine, AIR, **{"step": 1e-3} | options)
-    simulation.set_line_pressure(piston_side, HOLDING)
+    simulation.circuit.set_line_pressure(piston_side, HOLDING)
     return simulation
 
 
@@ -132,14 +132,16 @@ def test_burst_hose_drains_the_pump_to_the_open_air(parts):
         <relief_valve name="relief" inlet="q" pressure="15e6" rated_flow="4e-4"/>""",
     )
     simulation.step(500)
-    assert simulation.line_pressure["q"] > 15e6
+    assert simulation.circuit.line_pressure["q"] > 15e6
     area = 1e-5
     simulation.faults["hose"]["burst_hose"] = area
     simulation.step(500)
     drop = (flow / (0.7 * area)) ** 2 * DENSITY / 2
-    assert simulation.line_pressure["q"] - 1e5 == pytest.approx(drop, rel=1e-5)
+    assert simulation.circuit.line_pressure["q"] - 1e5 == pytest.approx(drop, rel=1e-5)
     resistance = 128 * DENSITY * 46e-6 * 2 / (math.pi * 0.01**4)
-    assert simulation.line_pressure["p"] - simulation.line_pressure["q"] == pytest.approx(flow * resistance, rel=1e-5)
+    assert simulation.circuit.line_pressure["p"] - simulation.circuit.line_pressure["q"] == pytest.approx(
+        flow * resistance, rel=1e-5
+    )
 
 
 def test_counterbalance_valve_holds_when_the_hose_to_it_bursts(parts):
@@ -165,13 +167,13 @@ def test_burst_load_sensing_line_reduces_the_pump_pressure(parts):
         <relief_valve name="load" inlet="load" pressure="10e6" rated_flow="1e-3"/>""",
     )
     simulation.step(1000)
-    assert simulation.line_pressure["load"] > 10e6
-    assert simulation.pump["pump"].flow > 1e-4
+    assert simulation.circuit.line_pressure["load"] > 10e6
+    assert simulation.circuit.pump["pump"].flow > 1e-4
     simulation.faults["ls"]["burst"] = 1e-5
     simulation.step(1000)
     # the tear is fifty times as wide as the signal's orifice: a kilopascal remains in the line
-    assert 1e5 + 2e6 < simulation.line_pressure["p"] < 1e5 + 2e6 + 5e5 + 1e3
-    assert simulation.line_pressure["load"] < 10e6
+    assert 1e5 + 2e6 < simulation.circuit.line_pressure["p"] < 1e5 + 2e6 + 5e5 + 1e3
+    assert simulation.circuit.line_pressure["load"] < 10e6
 
 
 def test_worn_motor_turns_slower_by_its_leakage(parts):
@@ -212,15 +214,15 @@ def test_stopped_pump_has_no_flow_and_no_power(parts, control):
         parts, fixed_pump(5e-4, more[control]) + '<orifice name="o" inlet="p" outlet="tank" diameter="2e-3"/>'
     )
     simulation.step(500)
-    assert simulation.pump["pump"].flow > 1e-4
+    assert simulation.circuit.pump["pump"].flow > 1e-4
     simulation.faults["pump"]["stop"] = True
     simulation.step(500)
-    assert simulation.pump["pump"].flow == 0.0
-    assert simulation.pump["pump"].shaft_power == 0.0
-    assert simulation.line_pressure["p"] == pytest.approx(TANK, abs=1.0)
+    assert simulation.circuit.pump["pump"].flow == 0.0
+    assert simulation.circuit.pump["pump"].shaft_power == 0.0
+    assert simulation.circuit.line_pressure["p"] == pytest.approx(TANK, abs=1.0)
     simulation.faults["pump"]["stop"] = False
     simulation.step(500)
-    assert simulation.pump["pump"].flow > 1e-4
+    assert simulation.circuit.pump["pump"].flow > 1e-4
 
 
 def test_stopped_supply_does_not_lift_but_lowers(parts):
@@ -229,7 +231,7 @@ def test_stopped_supply_does_not_lift_but_lowers(parts):
     simulation.faults["pump"]["stop"] = True
     simulation.command["valve"] = -1.0
     simulation.step(300)
-    assert simulation.line_pressure["supply"] == TANK
+    assert simulation.circuit.line_pressure["supply"] == TANK
     assert simulation.cylinder["lift"].velocity < 0.0
     simulation.command["valve"] = 1.0
     simulation.step(300)
@@ -237,7 +239,7 @@ def test_stopped_supply_does_not_lift_but_lowers(parts):
     assert simulation.cylinder["lift"].velocity < 0.0
     simulation.faults["pump"]["stop"] = False
     simulation.step(300)
-    assert simulation.line_pressure["supply"] == SUPPLY
+    assert simulation.circuit.line_pressure["supply"] == SUPPLY
     assert simulation.cylinder["lift"].velocity > 0.0
 
 
@@ -255,7 +257,7 @@ def test_low_relief_setting_limits_the_pressure(parts, drop):
         return gain * min((p - (setting - drop)) / rise, 1.0) * p / (p * p + 1e6) ** 0.25 - flow
 
     expected = brentq(surplus, setting - drop + 1.0, 20e6)
-    assert simulation.line_pressure["p"] - TANK == pytest.approx(expected, rel=1e-6)
+    assert simulation.circuit.line_pressure["p"] - TANK == pytest.approx(expected, rel=1e-6)
     assert setting - drop < expected
 
 
@@ -283,7 +285,7 @@ def test_aerated_oil_compressibility(parts, air):
         <relief_valve name="relief" inlet="p" pressure="30e6" rated_flow="1e-3"/>""",
     )
     simulation.faults["oil"]["entrained_air"] = air
-    simulation.set_line_pressure("p", p0)
+    simulation.circuit.set_line_pressure("p", p0)
     for count in range(1, 6):
         simulation.step(100)
 
@@ -292,7 +294,7 @@ def test_aerated_oil_compressibility(parts, air):
 
         # each of the first steps has an error of up to SHARE of the pressure; mass is conserved: later errors do not
         # add up
-        assert simulation.line_pressure["p"] == pytest.approx(brentq(surplus, p0, 30e6), rel=SHARE)
+        assert simulation.circuit.line_pressure["p"] == pytest.approx(brentq(surplus, p0, 30e6), rel=SHARE)
 
 
 def test_load_on_aerated_oil_oscillates_slower(parts):
@@ -302,7 +304,7 @@ def test_load_on_aerated_oil_oscillates_slower(parts):
         simulation = lift(parts, WIDE, step=2e-4)
         simulation.faults["oil"]["entrained_air"] = air
         pressure, volume = HOLDING, DEAD + AREA_A * STROKE / 2
-        simulation.set_line_pressure("valve.a", 1.001 * pressure)
+        simulation.circuit.set_line_pressure("valve.a", 1.001 * pressure)
         simulation.step(1)
         speeds = []
         for _ in range(3000):
@@ -387,7 +389,7 @@ def test_sensor_offset_changes_the_reading_only(parts, scheme):
     assert wrong.pressure["lift"].rod_side == right.pressure["lift"].rod_side - 3e5
     assert wrong.cylinder["lift"].pressure_rod_side == right.cylinder["lift"].pressure_rod_side - 3e5
     assert wrong.pressure["lift"].piston_side == right.pressure["lift"].piston_side
-    assert wrong.line_pressure["valve.b"] == right.line_pressure["valve.b"]
+    assert wrong.circuit.line_pressure["valve.b"] == right.circuit.line_pressure["valve.b"]
 
 
 # --- all of them ------------------------------------------------------------------------------------------------------
@@ -416,13 +418,13 @@ def test_cleared_faults_leave_no_effect(parts):
     assert set(mended.faults.clear()) == {f"faults.{component}.{name}" for component, name, _ in FAULTS}
     assert mended.faults.clear() == ()
     mended.reset()
-    mended.set_line_pressure("valve.a", HOLDING)
+    mended.circuit.set_line_pressure("valve.a", HOLDING)
     new = raised(parts)
     mended.command["valve"] = 0.7
     for simulation in (mended, new):
         simulation.step(200)
     assert bits(mended) == bits(new)
-    assert mended.cylinder_energy["lift"] == new.cylinder_energy["lift"]
+    assert mended.circuit.cylinder_energy["lift"] == new.circuit.cylinder_energy["lift"]
 
 
 def test_faults_survive_a_reset_and_are_part_of_a_snapshot(parts):
@@ -458,6 +460,6 @@ def test_energy_balance_closes_with_faults(parts):
     """Supplied = returned (also to the open air) + throttled + compressed + work, to the published 0.1 %."""
     simulation = raised(parts, FAULTS[:3])
     simulation.step(1500)
-    energy = simulation.cylinder_energy["lift"]
+    energy = simulation.circuit.cylinder_energy["lift"]
     balance = energy.supplied - energy.returned - energy.throttled - energy.compressed - energy.piston_work
     assert abs(balance) < 1e-3 * energy.supplied

@@ -46,7 +46,7 @@ def swing(parts, motor="", feed=None, *, axis=(0, 0, 1), mass=50.0, com=(0.0, 0.
 
 
 def line(simulation, name):
-    return float(simulation.state.hydraulics.pressure[simulation.lines.index(name)])
+    return float(simulation.state.hydraulics.pressure[simulation.arrays.lines.index(name)])
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])
@@ -129,7 +129,7 @@ def test_hydraulic_motor_state(parts):
     viscous, leakage = 20.0, 2e-12
     simulation = swing(parts, f'viscous_friction="{viscous}" leakage="{leakage}"')
     simulation.step(4000)
-    motor = simulation.hydraulic_motor["motor"]
+    motor = simulation.circuit.hydraulic_motor["motor"]
     assert motor.velocity == simulation.joint_velocity["swing"]
     assert motor.position == simulation.joint_position["swing"]
     assert (motor.pressure_a, motor.pressure_b) == (line(simulation, "a"), line(simulation, "b"))
@@ -155,12 +155,12 @@ def test_hydraulic_motor_state_braked_under_load(parts):
         com=(0.5, 0, 0),
     )
     simulation.step(500)
-    motor = simulation.hydraulic_motor["motor"]
+    motor = simulation.circuit.hydraulic_motor["motor"]
     assert motor.brake_engaged
     assert motor.torque == pytest.approx(50.0 * GRAVITY * 0.5, rel=1e-4)
     simulation.command["swing"] = 1.0
     simulation.step(100)
-    assert simulation.hydraulic_motor["motor"].spool_position == simulation.state.hydraulics.spool[0, 0]
+    assert simulation.circuit.hydraulic_motor["motor"].spool_position == simulation.state.hydraulics.spool[0, 0]
 
 
 @pytest.mark.parametrize("step", [1e-3, 5e-3])

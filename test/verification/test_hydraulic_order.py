@@ -122,11 +122,16 @@ def test_implicit_scheme_order_with_the_mechanism(parts, hinged):
     for count in (100, 200, 400, 800):
         world = World(gravity=(0.0, 0.0, -0.3 * GRAVITY), ground=None)
         simulation = Simulation(machine(parts, hinged), world, step=end / count)
-        simulation.set_line_pressure("a", start[2])
-        simulation.set_line_pressure("b", start[3])
+        simulation.circuit.set_line_pressure("a", start[2])
+        simulation.circuit.set_line_pressure("b", start[3])
         simulation.step(count)
         place = simulation.joint_position["lift"] + (0.0 if hinged else 0.3)
-        ours = [place, simulation.joint_velocity["lift"], simulation.line_pressure["a"], simulation.line_pressure["b"]]
+        ours = [
+            place,
+            simulation.joint_velocity["lift"],
+            simulation.circuit.line_pressure["a"],
+            simulation.circuit.line_pressure["b"],
+        ]
         errors.append(np.abs(np.array(ours) - expected))
     # of position and both pressures; the speed's error passes through zero on the arm
     found = orders(errors)[:, [0, 2, 3]]

@@ -68,14 +68,14 @@ def lift_beside_radau(parts, cylinders, gas, step):
     extra = f'<accumulator name="g" port="a" volume="{volume}" precharge="{precharge}" polytropic_index="{index}"/>'
     simulation = lift(parts, cylinders, extra if gas else "", step)
     carried = (MASS * GRAVITY / cylinders + AREA_B * TANK) / AREA_A
-    simulation.set_line_pressure("a", carried)
+    simulation.circuit.set_line_pressure("a", carried)
     start = simulation.cylinder["c0"].position
     times = np.arange(1, 81) * 5e-3
     ours = []
     for _ in times:
         simulation.step(round(5e-3 / step))
         piston = simulation.cylinder["c0"]
-        pressures = [float(simulation.state.hydraulics.pressure[simulation.lines.index(name)]) for name in "ab"]
+        pressures = [float(simulation.state.hydraulics.pressure[simulation.arrays.lines.index(name)]) for name in "ab"]
         ours.append([piston.position, piston.velocity, *pressures])
     return np.array(ours).T, converged(cylinders, times, [start, 0.0, carried, TANK], gas)
 

@@ -512,7 +512,7 @@ def test_friction_of_joints_that_move_together_adds_up(parts):
         'law="stribeck" static="2" kinetic="1" stribeck_speed="0.2"',
         'law="stribeck" static="3" kinetic="2" stribeck_speed="0.4"',
     )
-    laws = both.system.joints.laws
+    laws = both.arrays.system.joints.laws
     # the follower's 3 N m and 0.4 rad/s are 6 N m and 0.2 rad/s at the leader
     assert (laws.static[0], laws.kinetic[0], laws.stribeck_speed[0]) == (8.0, 5.0, 0.2)
     both.command["lead"] = 7.99
@@ -526,7 +526,7 @@ def test_friction_of_joints_that_move_together_adds_up(parts):
         'static="0" viscous="0.1"',
         'law="lugre" static="1" kinetic="0.5" stribeck_speed="0.1" bristle_stiffness="1e4" bristle_damping="3"',
     )
-    laws = alone.system.joints.laws
+    laws = alone.arrays.system.joints.laws
     assert (laws.static[0], laws.bristle_stiffness[0], laws.bristle_damping[0]) == (2.0, 4e4, 12.0)
 
 

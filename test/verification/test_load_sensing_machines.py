@@ -70,9 +70,9 @@ def test_two_functions_with_unequal_loads_keep_their_flows(name):
     alone = {valve: flows(name, angles, {valve: value}, [valve])[0][valve] for valve, value in commands.items()}
     together, simulation = flows(name, angles, commands, commands)
     first, second = commands
-    loads = [simulation.line_pressure[f"{valve.removesuffix('_valve')}.ls"] for valve in commands]
+    loads = [simulation.circuit.line_pressure[f"{valve.removesuffix('_valve')}.ls"] for valve in commands]
     assert abs(loads[0] - loads[1]) > 2e6
-    assert simulation.pump["pump"].swash < 0.95
+    assert simulation.circuit.pump["pump"].swash < 0.95
     assert together[first] / together[second] == pytest.approx(alone[first] / alone[second], rel=0.05)
     # and each of them by itself: the range of a compensator is 15 % of its margin, half of that in the root
     for valve, flow in alone.items():
@@ -86,8 +86,8 @@ def test_heavier_function_slows_down_when_the_pump_saturates(name):
     full = dict.fromkeys([valve.name for valve in settled(name).machine.valves], 1.0)
     alone = {valve: flows(name, angles, {valve: 1.0}, [valve])[0][valve] for valve in commands}
     together, simulation = flows(name, angles, full, commands)
-    assert simulation.pump["pump"].swash > 0.99
-    gallery, highest = simulation.line_pressure["gallery"], simulation.line_pressure["ls"]
+    assert simulation.circuit.pump["pump"].swash > 0.99
+    gallery, highest = simulation.circuit.line_pressure["gallery"], simulation.circuit.line_pressure["ls"]
     assert gallery - highest < 0.5 * simulation.machine.pumps[0].margin
     # the margin is lost, and with it the ratio: the flow takes the path of least resistance
     assert together[first] / together[second] < 0.5 * alone[first] / alone[second]
@@ -102,8 +102,8 @@ def test_pump_keeps_its_margin_above_the_highest_load(name, command):
     description, seen = simulation.machine.pumps[0], []
     for _ in range(50):  # the arm oscillates on its oil: means over half a second
         simulation.step(10)
-        pump, highest = simulation.pump["pump"], simulation.line_pressure["ls"]
-        seen.append((pump.pressure - highest, pump.swash, highest, simulation.line_pressure["boom_valve.a"]))
+        pump, highest = simulation.circuit.pump["pump"], simulation.circuit.line_pressure["ls"]
+        seen.append((pump.pressure - highest, pump.swash, highest, simulation.circuit.line_pressure["boom_valve.a"]))
     above, swash, highest, load = np.mean(seen, axis=0)
     assert load > 2e6
     assert highest == pytest.approx(load, rel=0.01)
@@ -116,9 +116,9 @@ def test_pump_keeps_its_margin_above_the_highest_load(name, command):
 def test_load_sensing_pump_at_neutral_holds_its_margin_without_flow(name):
     simulation = settled(name)
     simulation.step(1500)
-    pump, description = simulation.pump["pump"], simulation.machine.pumps[0]
+    pump, description = simulation.circuit.pump["pump"], simulation.machine.pumps[0]
     tank = simulation.machine.tanks[0].pressure
-    assert simulation.line_pressure["ls"] == pytest.approx(tank, rel=0.01)
+    assert simulation.circuit.line_pressure["ls"] == pytest.approx(tank, rel=0.01)
     assert pump.pressure - tank == pytest.approx(description.margin + description.regulation_range, rel=0.02)
     assert pump.swash < 0.02
     assert pump.flow < 1e-3 * description.displacement * description.speed
@@ -138,8 +138,8 @@ def test_pump_stays_within_its_power_limit(name):
     simulation.step(600)
     for _ in range(30):
         simulation.step(10)
-        pump = simulation.pump["pump"]
-        seen.append((pump.flow * pump.pressure, pump.swash, pump.pressure - simulation.line_pressure["ls"]))
+        pump = simulation.circuit.pump["pump"]
+        seen.append((pump.flow * pump.pressure, pump.swash, pump.pressure - simulation.circuit.line_pressure["ls"]))
     power, swash, above = np.array(seen).T
     # 2 %: the swash follows the pressure with a lag of 50 ms; below the limit by what leaks inside of the pump, 5 %
     assert power.max() < 1.02 * description.power_limit

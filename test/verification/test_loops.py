@@ -386,7 +386,7 @@ def test_misaligned_door_on_elastic_hinges_is_preloaded(parts):
 def test_door_on_misaligned_rigid_hinges_turns_freely(parts, hinges, error):
     """Inconsistent redundant directions are left to a minimal set of hinges."""
     simulation = Simulation(door(parts, hinges, error), EARTH)
-    assert len(simulation.system.loops.row_loop) == 5
+    assert len(simulation.arrays.system.loops.row_loop) == 5
     assert sum("over-constrained" in warning for warning in simulation.warnings) >= hinges - 1
     simulation.state.v[5] = 3.0
     for _ in range(200):
@@ -404,7 +404,7 @@ def test_door_on_misaligned_rigid_hinges_turns_freely(parts, hinges, error):
 
 def test_aligned_redundant_hinges_share_the_load(parts):
     simulation = Simulation(door(parts, 3), EARTH)
-    assert len(simulation.system.loops.row_loop) == 15
+    assert len(simulation.arrays.system.loops.row_loop) == 15
     assert simulation.warnings == ()
 
 
@@ -415,7 +415,7 @@ def test_plane_linkage_with_an_inclined_hinge_moves_as_with_a_straight_one(parts
         Simulation(four_bar(parts, "revolute", last_rpy=(angle, 0, 0)), SPACE) for angle in (0.0, lean)
     )
     assert straight.warnings == ()
-    assert leaning.system.loops.row_direction.tolist() == [0, 1, 2]
+    assert leaning.arrays.system.loops.row_direction.tolist() == [0, 1, 2]
     (warning,) = leaning.warnings
     assert "pair" in warning and "about x, about y" in warning
     for simulation in (straight, leaning):
@@ -436,7 +436,7 @@ def test_loop_at_its_dead_point_keeps_all_needed_rows(parts, lengths, angle, sca
     lengths = tuple(scale * length for length in lengths)
     for lean, rows in ((0.0, [0, 1, 2, 3, 4]), (1e-4, [0, 1, 2])):
         simulation = Simulation(four_bar_at(parts, start, lengths, (lean, 0, 0)), SPACE)
-        assert simulation.system.loops.row_direction.tolist() == rows
+        assert simulation.arrays.system.loops.row_direction.tolist() == rows
 
 
 def test_loop_rows_needed_in_other_positions_are_kept(parts):
@@ -453,7 +453,7 @@ def test_loop_rows_needed_in_other_positions_are_kept(parts):
         + '<initial_position joint="j0" position="1.0"/>',
     )
     simulation = Simulation(machine, SPACE)
-    assert len(simulation.system.loops.row_loop) == 6
+    assert len(simulation.arrays.system.loops.row_loop) == 6
     assert [warning.split('"')[1] for warning in simulation.warnings] == ["a_tip", "b_tip"]
     assert all("forced against the others" in warning for warning in simulation.warnings)
 
@@ -613,7 +613,7 @@ def test_mass_on_an_elastic_loop_joint_oscillates_as_predicted(parts):
     springs = {"stiffness": stiffness, "rotational_stiffness": 1e5}
     simulation = Simulation(held_body(parts, "fixed", mass=mass, inertia=(1.0, 1.0, 1.0), **springs), SPACE, step)
     frequency = np.sqrt(stiffness / mass) / (2.0 * np.pi)
-    assert simulation.natural_frequencies()[:3] == pytest.approx(frequency, rel=1e-9)
+    assert simulation.vibration.natural_frequencies()[:3] == pytest.approx(frequency, rel=1e-9)
     simulation.state.v[:3] = matrix(simulation.link_pose("body")[1]).T @ rotation(WORLD_RPY) @ [0.1, 0.0, 0.0]
     deflection = []
     for _ in range(300):
@@ -628,10 +628,12 @@ def test_mass_on_an_elastic_loop_joint_oscillates_as_predicted(parts):
     ratio = implicit_damping_ratio(frequency, step)
     decay = -np.log(abs(factor))
     assert ratio == pytest.approx(decay / abs(np.log(factor)), rel=1e-12)
-    (damping,) = [one for one in simulation.numerical_damping() if abs(one.frequency - frequency) < 1e-6 * frequency]
+    (damping,) = [
+        one for one in simulation.vibration.numerical_damping() if abs(one.frequency - frequency) < 1e-6 * frequency
+    ]
     assert (damping.part, damping.damping_ratio) == ("pair", pytest.approx(ratio, rel=1e-6))
     (warning,) = simulation.warnings
-    worst = max(simulation.numerical_damping(), key=lambda one: one.damping_ratio)
+    worst = max(simulation.vibration.numerical_damping(), key=lambda one: one.damping_ratio)
     assert warning.startswith(f'"{worst.part}": ')
     assert f"at {worst.frequency:.3g} Hz by {worst.damping_ratio:.2g} of" in warning
 

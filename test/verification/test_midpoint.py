@@ -154,8 +154,8 @@ def test_batch_warns_of_steps_without_convergence(parts):
 
 def test_midpoint_rule_has_no_numerical_damping(parts):
     machine = chain(parts, ' stiffness="1e7"')
-    (damped,) = {one.part: one for one in Simulation(machine, EARTH).numerical_damping()}.values()
-    (free,) = Simulation(machine, EARTH, integrator="implicit_midpoint").numerical_damping()
+    (damped,) = {one.part: one for one in Simulation(machine, EARTH).vibration.numerical_damping()}.values()
+    (free,) = Simulation(machine, EARTH, integrator="implicit_midpoint").vibration.numerical_damping()
     assert damped.damping_ratio > 0.01
     assert (free.part, free.frequency, free.damping_ratio) == ("pair", damped.frequency, 0.0)
     assert Simulation(machine, EARTH, integrator="implicit_midpoint").warnings == ()

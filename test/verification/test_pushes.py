@@ -74,7 +74,7 @@ def test_the_ground_carries_a_machine_and_the_push_on_it():
 
     simulation.step(2000)
     before, push = carried(), np.array([300.0, 200.0, -1000.0])
-    simulation.pushes[simulation.names.links[0]] = Push(tuple(push))
+    simulation.pushes[simulation.arrays.names.links[0]] = Push(tuple(push))
     simulation.step(3000)
     assert carried() - before == pytest.approx(-push, abs=2.0)
 

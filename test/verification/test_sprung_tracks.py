@@ -20,7 +20,7 @@ UP = THICKNESS + ROAD_RADIUS
 
 def loads(simulation):
     """Forces on the sprung wheels, ahead and up [N], in the order of the path: from the front to the rear."""
-    tracks, work = simulation.context.system.tracks, simulation.context.workspace.tracks
+    tracks, work = simulation.arrays.context.system.tracks, simulation.arrays.context.workspace.tracks
     return np.array([sprung_force(tracks, work, t, wheel)[[0, 2]] for t, wheel in sprung_wheels(tracks)])
 
 

@@ -240,7 +240,7 @@ def test_excavator_digs_in_against_its_blade_where_its_tracks_alone_slide():
             assert np.abs(simulation.base_twist()).max() < 1e-5
             turns = {link: spatial.matrix(simulation.link_pose(link)[1]) for link in simulation.contact_wrench}
             forces = {link: turns[link] @ wrench[:3] for link, wrench in simulation.contact_wrench.items()}
-            weight = float(simulation.model.body_mass.sum()) * GRAVITY
+            weight = float(simulation.arrays.model.body_mass.sum()) * GRAVITY
             # the blade bears what the tracks do not hold
             assert sum(forces.values())[0] == pytest.approx(-weight * math.sin(slope), rel=1e-3)
             assert -forces["blade_link"][0] > 0.5 * weight * math.sin(slope)

@@ -361,7 +361,7 @@ def test_force_torque_sensor_above_tracks_feels_what_it_carries():
     )
     simulation = Simulation(machine, World())
     simulation.step(1500)
-    assert abs(simulation.force_torque_sensor["felt"][2]) == pytest.approx(300.0 * GRAVITY, rel=1e-3)
+    assert abs(simulation.sensors.force_torque_sensor["felt"][2]) == pytest.approx(300.0 * GRAVITY, rel=1e-3)
 
 
 def test_belt_on_a_link_that_is_fixed_to_the_world_is_told():

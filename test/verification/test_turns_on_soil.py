@@ -71,7 +71,7 @@ def test_vehicle_turns_on_soil_as_its_balance_says(values, left, right, least):
 
 def pressed_along(simulation, every, bins=48):
     """The load along each track as `TurningTrack.pressed`, by the mean of what the ground did to its pads."""
-    work, tracks = simulation._engine.workspace.tracks, simulation.system.tracks
+    work, tracks = simulation._engine.workspace.tracks, simulation.arrays.system.tracks
     seen = [[] for _ in tracks.body]
     for _ in range(READINGS):
         simulation.step(every)

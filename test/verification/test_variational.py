@@ -207,9 +207,9 @@ class Reference:
     """q' and v' of a machine from its mass matrix and inverse dynamics, both verified against Pinocchio."""
 
     def __init__(self, simulation):
-        self.system, self.effort = simulation.system, np.zeros(len(simulation.state.v))
+        self.system, self.effort = simulation.arrays.system, np.zeros(len(simulation.state.v))
         for joint, effort in simulation.command.items():
-            self.effort[simulation.names.joints[joint].v] = effort
+            self.effort[simulation.arrays.names.joints[joint].v] = effort
         model = self.system.multibody
         self.model, self.kinematics = Packed(model), Packed(make_kinematics(model))
         self.positions, bodies, rates = len(model.q_initial), len(model.body_parent), len(model.rate_damping)
@@ -451,7 +451,7 @@ def test_variational_integrator_with_an_imu(parts):
     )
     simulation = variational(machine, EARTH, 1e-3)
     simulation.step(500)
-    reading = simulation.imu["unit"]
+    reading = simulation.sensors.imu["unit"]
     assert reading.angular_velocity == pytest.approx(simulation.state.v, abs=1e-15)
     # along the rod: its weight and the centripetal force, in the middle of the step
     angle = 2.0 * math.atan2(simulation.state.q[0], simulation.state.q[3])

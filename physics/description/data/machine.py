@@ -6,6 +6,7 @@ Units are SI; every frame is named. Nothing here computes dynamics. Arrays that 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from grouser.physics.base.checks import require_type
@@ -53,6 +54,9 @@ from grouser.physics.description.data.soil import Wheel
 from grouser.physics.description.data.track import Track, TrackWheel
 from grouser.physics.description.data.world import require_place
 
+# Reads a changed description; the reader makes machines, so it is imported on first use.
+_CHANGING = "grouser.physics.description.machine_file.changing"
+
 
 def member_prefix(member: str) -> str:
     """Returns the prefix of all names of a member; "" for the member "", which keeps its names."""
@@ -94,7 +98,7 @@ class Member:
         return f"{self.prefix}{self.machine.root}_{'free' if self.machine.floating_base else 'fixed'}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Machine:
     """A whole machine, validated.
 
@@ -170,6 +174,29 @@ class Machine:
         if found is None:
             return tuple(element for name, element in self.others if name == field)
         return found if isinstance(found, tuple) else (found,)
+
+    def replace(self, changes: Mapping[str, object]) -> "Machine":
+        """Returns a machine with other values in its description, which is read again with all its checks.
+
+        Args:
+            changes: values by path: the tag of an element, its name (or that of its link or joint), the tags of the
+                elements in it, and an attribute, with dots between: ``cylinder.boom.bore``,
+                ``joint_friction.wheel_joint.kinetic``, ``fluid.bulk_modulus``, ``link.bucket.inertial.mass.value``,
+                ``joint.boom.origin.xyz``. Of several elements of one tag ``visual.0`` is the first. Numbers are in
+                the units of docs/urdf_extension.md.
+
+        Raises:
+            ParameterError: a path that leads to nothing, a value that no attribute can have, or a fleet.
+            MachineError: the changed description is not valid.
+        """
+        return import_module(_CHANGING).changed(self, changes)
+
+    def __repr__(self) -> str:
+        parts = {"links": self.links, "joints": self.joints, "valves": self.valves, "cylinders": self.cylinders}
+        parts |= {"hydraulic motors": self.hydraulic_motors, "drives": self.drives, "wheels": self.wheels}
+        parts |= {"tracks": self.tracks, "sensors": self.every_sensor, "members": self.members}
+        counts = [f"{len(own)} {name if len(own) > 1 else name[:-1]}" for name, own in parts.items() if own]
+        return f"<Machine '{self.name}': {', '.join(counts)}>"
 
     @property
     def every_sensor(self) -> tuple[Sensor, ...]:

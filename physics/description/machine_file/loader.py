@@ -93,6 +93,20 @@ def parse_machine(
     return _read(text, file, Packages(file, packages), base, told=_xacro_told(text, file, AS_WRITTEN))
 
 
+def read_again(machine: Machine, text: str) -> Machine:
+    """Reads a machine from a changed text of its description, with everything else as when it was loaded.
+
+    Args:
+        machine: from a file.
+        text: its `source`, changed.
+
+    Raises:
+        MachineError: the text is invalid.
+    """
+    expansion = Expansion(text, machine.arguments, ()) if is_xacro(Path(machine.file)) else None
+    return _read(text, machine.file, Packages(machine.file, machine.packages), machine.base, expansion)
+
+
 def _read_urdf(path: Path, packages: Packages, base: str | None) -> Machine:
     """Reads a file that is named as a URDF; one that holds xacro is expanded if that is possible."""
     text, file = without_slips(read_text(path, BYTES_MAX, "URDF")), str(path)

@@ -30,7 +30,8 @@ class Expansion(NamedTuple):
 
     Attributes:
         text: the URDF.
-        defaults: its arguments, those of included files too -> default; None for one whose value was given.
+        defaults: its arguments, those of included files too -> default; None for one whose value was given, or that
+            is used and not declared.
         unknown: names of given arguments that no file declares or uses.
     """
 
@@ -85,8 +86,8 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], packages: Packages) -
     if len(done.stdout) > BYTES_MAX:
         raise MachineError(f"it expands to more than {BYTES_MAX} bytes", file=path)
     answer = json.loads(done.stdout)
-    unknown = tuple(name for name in arguments if name not in answer["defaults"] and name not in answer["used"])
-    return Expansion(answer["text"], answer["defaults"], unknown)
+    known = answer["defaults"] | dict.fromkeys(name for name in answer["used"] if name not in answer["defaults"])
+    return Expansion(answer["text"], known, tuple(name for name in arguments if name not in known))
 
 
 def _environment() -> dict[str, str]:

@@ -39,6 +39,7 @@ class Element:
         file: path, for messages.
         line: 1-based line of its start tag; None for text that xacro produced.
         children: child elements.
+        offset: of its start tag in the text, in bytes of UTF-8.
     """
 
     tag: str
@@ -46,6 +47,7 @@ class Element:
     file: str
     line: int | None
     children: list["Element"] = field(default_factory=list)
+    offset: int = 0
 
     @property
     def label(self) -> str:
@@ -201,7 +203,8 @@ def parse(text: str, file: str, has_lines: bool = True) -> Element:
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(parents) >= DEPTH_MAX:
             raise _RefusedError(f"elements are nested deeper than {DEPTH_MAX}")
-        element = Element(tag, attributes, file, parser.CurrentLineNumber if has_lines else None)
+        line = parser.CurrentLineNumber if has_lines else None
+        element = Element(tag, attributes, file, line, offset=parser.CurrentByteIndex)
         (parents[-1].children if parents else roots).append(element)
         parents.append(element)
 

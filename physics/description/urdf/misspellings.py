@@ -15,7 +15,7 @@ _CHILDREN = {
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
 }
 # Attributes that are read of each element.
-_ATTRIBUTES = {
+ATTRIBUTES = {
     "origin": ("xyz", "rpy", "quat_xyzw"),
     "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
     "limit": ("lower", "upper", "effort", "velocity"),
@@ -59,7 +59,7 @@ def _tell(element: Element, owner: str, mendings: Mendings) -> None:
         if meant:
             mendings.add(child, owner, f"has <{child.tag}>, which is not read: is <{meant}> meant?")
     for name in element.attributes:
-        meant = _meant(name, _ATTRIBUTES.get(element.tag, ()), set(element.attributes), _LIKE_ATTRIBUTE)
+        meant = _meant(name, ATTRIBUTES.get(element.tag, ()), set(element.attributes), _LIKE_ATTRIBUTE)
         if meant:
             mendings.add(element, owner, f"has {name} in <{element.tag}>, which is not read: is {meant} meant?")
 

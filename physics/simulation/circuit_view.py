@@ -1,0 +1,80 @@
+"""The hydraulic circuit of a simulation, or of one machine in it, by name; cylinders are in `MachineView`."""
+
+import numpy as np
+
+from grouser.physics.base.checks import require_range
+from grouser.physics.hydraulics.published_valve import CAVITY
+from grouser.physics.readings.hydraulic_states import (
+    cylinder_energy,
+    cylinder_trace,
+    hydraulic_motor_state,
+    pump_state,
+)
+from grouser.physics.readings.measurements import HydraulicMotorState
+from grouser.physics.simulation.engine import Engine
+from grouser.physics.simulation.membership import Selection
+from grouser.physics.simulation.named_view import elements_view, require_name
+
+
+class CircuitView:
+    """A hydraulic circuit.
+
+    Args:
+        engine: of the simulation.
+        selection: the elements that the view shows.
+
+    Attributes:
+        line_pressure: of every hydraulic line [Pa, absolute].
+        spool_position: of every directional valve [-].
+        pump: of every displacement pump.
+        hydraulic_motor: of every hydraulic motor.
+        cylinder_energy: energy account of every cylinder.
+    """
+
+    def __init__(self, engine: Engine, selection: Selection):
+        names, own, system = selection.names, selection.own, engine.setup.system
+        valves = tuple(valve.name for valve in selection.machine.valves)
+        self._engine, self._own, self._names = engine, own, names
+        self.line_pressure = elements_view(
+            "line", names.line, own.line, lambda n: float(engine.state.hydraulics.pressure[n])
+        )
+        self.spool_position = elements_view(
+            "valve", valves, own.valve, lambda v: float(engine.state.hydraulics.spool[v, 0])
+        )
+        self.pump = elements_view(
+            "pump",
+            *(names.pump, own.pump),
+            lambda p: pump_state(system, engine.state, engine.command, engine.workspace, p),
+        )
+        self.hydraulic_motor = elements_view(
+            "hydraulic motor", names.hydraulic_motor, own.hydraulic_motor, self._motor_state
+        )
+        self.cylinder_energy = elements_view(
+            "cylinder", names.cylinder, own.cylinder, lambda c: cylinder_energy(engine.state, c)
+        )
+
+    def set_line_pressure(self, line: str, pressure: float) -> None:
+        """Sets the pressure of a hydraulic line [Pa, absolute]; those of tanks and supplies stay as they are.
+
+        Raises:
+            ParameterError: no such line, or a pressure that oil cannot have.
+        """
+        require_name("line", line, self.line_pressure.names)
+        network = self._engine.setup.system.hydraulics.network
+        pressure = require_range("pressure", pressure, network.oil.vapour + CAVITY, 1e9, "Pa")
+        number = int(self._own.line[self.line_pressure.names.index(line)])
+        if not network.constant[number]:
+            self._engine.state.hydraulics.pressure[number] = pressure
+
+    def cylinder_trace(self, name: str) -> np.ndarray:
+        """Sub-steps of a cylinder in the last step, (sub-steps, 6): see `hydraulics.prediction.Prediction.trace`."""
+        require_name("cylinder", name, self._names.cylinder)
+        return cylinder_trace(self._engine.workspace, int(self._own.cylinder[self._names.cylinder.index(name)]))
+
+    def _motor_state(self, m: int) -> HydraulicMotorState:
+        """State of a hydraulic motor, by its number in the simulation."""
+        setup, engine = self._engine.setup, self._engine
+        joint = setup.names.joints[setup.machine.hydraulic_motors[m].joint]
+        position = float(joint.multiplier * engine.state.q[joint.q] + joint.offset)
+        number = len(setup.machine.cylinders) + m
+        return hydraulic_motor_state(setup.system, engine.state, engine.workspace, number, position)
