@@ -29,7 +29,7 @@ def test_every_listed_measurement_can_be_measured(name):
 def test_measurements_are_those_of_the_simulation():
     simulation, plant = standing("rover")
     position, quaternion = simulation.base_pose()
-    (name,) = simulation.imu
+    (name,) = simulation.sensors.imu
     imu = simulation.sensors.imu[name]
     link = next(link for link in simulation.machine.links if link.collisions).name
     joint = simulation.machine.drives[0].joint

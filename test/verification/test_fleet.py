@@ -91,7 +91,7 @@ def test_hydraulics_of_a_fleet_equal_those_of_single_robots(robot):
     assert np.abs(alone.joint_velocity.values()).max() > 0.1
     for name, error in (("a", 0.0), ("b", 1e-9)):
         part = both.part(name)
-        assert {*part.line_pressure} == {*alone.line_pressure} - {"(air)"}
+        assert {*part.circuit.line_pressure} == {*alone.circuit.line_pressure} - {"(air)"}
         for line, pressure in part.circuit.line_pressure.items():
             assert pressure == pytest.approx(alone.circuit.line_pressure[line], rel=error, abs=0.0)
         for cylinder, state in alone.cylinder.items():

@@ -156,7 +156,7 @@ def test_boom_is_held_by_its_load_holding_valve(name):
     simulation.step(10_000)
     # nothing leaks behind a seated valve
     assert simulation.joint_position["boom"] == pytest.approx(start, abs=1e-6)
-    pressure, tank = simulation.line_pressure, simulation.machine.tanks[0].pressure
+    pressure, tank = simulation.circuit.line_pressure, simulation.machine.tanks[0].pressure
     assert pressure["boom_valve.a"] == pytest.approx(tank, rel=0.01)
     assert pressure["boom.piston"] > 2e6
     # it sinks when commanded to lower
