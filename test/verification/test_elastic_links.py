@@ -18,9 +18,9 @@ SIZES = {"assumed_modes": 20, "finite_elements": 2, "bezier": 4, "b_spline": 2}
 DAMPING = 2.0 / math.sqrt(3.0 * BENDING / (LENGTH**3 * (LOAD + 0.236 * LINE_MASS * LENGTH)))
 
 
-def rod(method, size, damping_time=DAMPING, **more):
+def rod(method, size, damping=DAMPING, **more):
     """The element of a round rod along x."""
-    given = {"diameter": DIAMETER, "shear_modulus": SHEAR, "density": DENSITY, "damping_time": damping_time}
+    given = {"diameter": DIAMETER, "shear_modulus": SHEAR, "density": DENSITY, "damping": damping}
     return flexible_element("rod", LENGTH, MODULUS, {"method": method, "size": size}, **{**given, **more})
 
 
@@ -68,7 +68,7 @@ def test_cantilever_at_rest(method):
 def test_column_buckles_above_the_load_of_euler(share, buckles):
     """A clamped column under a load: pi2 E I / 4 L2. Its own mass is a thousandth of the load."""
     load = share * math.pi**2 * BENDING / (4.0 * LENGTH**2) / 9.81
-    element = rod("finite_elements", 3, damping_time=0.0, density=1.0)
+    element = rod("finite_elements", 3, damping=0.0, density=1.0)
     world = World(gravity=(-9.81, 0.0, 0.0), ground=None)
     simulation = Simulation(cantilever(element, load=load), world, 0.002, integrator="implicit_midpoint")
     (start,) = np.flatnonzero([name == "rod.bending_z_1" for name in simulation.names.rate_joint])
@@ -89,7 +89,7 @@ def test_momentum_of_a_floating_rod(method):
         link_text("base", inertial_text(2.0, (0.1, 0.2, 0.3))),
         link_text("rod"),
         joint_text("clamp", "fixed", "base", "rod", (0.1, 0.2, 0.3)),
-        extension=rod(method, max(SIZES[method] // 4, 2), damping_time=0.0),
+        extension=rod(method, max(SIZES[method] // 4, 2), damping=0.0),
     )
     world = World(gravity=(0.0, 0.0, 0.0), ground=None)
     simulation = Simulation(machine, world, 0.001, integrator="variational", tolerance=1e-14)

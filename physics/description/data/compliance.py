@@ -108,7 +108,7 @@ class FlexibleLink:
         bending_stiffness_y, bending_stiffness_z: EI of bending about the frame's y and z [N m2]; where they vary, at
             the start.
         torsional_stiffness: GJ [N m2], likewise.
-        damping_time: damping over stiffness (proportional damping) [s].
+        damping: damping over stiffness (proportional damping) [s].
         modulus, shear_modulus: E and G [Pa]; 0 if the stiffnesses are given.
         density: [kg/m3].
         sections: ascending along the axis, linear between them and constant beyond; two at one place are a step. Empty
@@ -129,7 +129,7 @@ class FlexibleLink:
     bending_stiffness_y: float
     bending_stiffness_z: float
     torsional_stiffness: float
-    damping_time: float = 0.0
+    damping: float = 0.0
     modulus: float = 0.0
     shear_modulus: float = 0.0
     density: float = 0.0

@@ -69,7 +69,7 @@ def complete_flexible_link(entry: Entry, scope: Scope) -> FlexibleLink:
 def _flexible_link(entry: Entry) -> FlexibleLink:
     """What follows from the element alone; the density is 0 if it is not given."""
     written, element = entry.value, entry.element
-    discretisation = _discretisation(written, element)
+    discretisation = written.discretisation
     _check_size(written, element, discretisation)
     sections = _sections(written, element)
     _check_one_way(written, element, discretisation, sections)
@@ -92,23 +92,13 @@ def _flexible_link(entry: Entry) -> FlexibleLink:
         written.rpy,
         written.length,
         *stiffnesses,
-        written.damping_time,
+        written.damping,
         written.modulus or 0.0,
         written.shear_modulus or 0.0,
         written.density or 0.0,
         sections,
         **{name: getattr(written, name) for name in _MODAL},
     )
-
-
-def _discretisation(written: WrittenFlexibleLink, element: Element) -> str:
-    given = [name for name in (written.discretisation, written.method) if name is not None]
-    if len(given) != 1:
-        raise element.error(
-            "discretisation is given twice, the second time as method" if given else "'discretisation' is missing",
-            f"one of {', '.join(SIZES)}",
-        )
-    return given[0]
 
 
 def _check_size(written: WrittenFlexibleLink, element: Element, discretisation: str) -> None:
