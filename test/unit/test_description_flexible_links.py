@@ -164,6 +164,25 @@ def test_rigid_elements_take_sections(tmp_path):
     assert len(link.sections) == 2
 
 
+@pytest.mark.parametrize(
+    ("more", "at", "carries"),
+    [
+        ("", 2, True),
+        ("", 1.9, False),
+        ('end_loads="false"', 2, False),
+        ('end_loads="true"', 1.9, True),
+    ],
+)
+def test_modes_have_the_shapes_of_loads_at_an_end_that_carries_something(tmp_path, more, at, carries):
+    (link,) = load(tmp_path, boom(more, discretisation="assumed_modes"), at=at).flexible_links
+    assert link.end_loads is carries
+    loop = LOOP.format("boom", 'at="2"')
+    (link,) = load(tmp_path, boom(more, discretisation="assumed_modes") + loop, at=1.9).flexible_links
+    assert link.end_loads is ("false" not in more)
+    (link,) = load(tmp_path, boom(""), at=at).flexible_links
+    assert not link.end_loads
+
+
 def test_strain_gauge(tmp_path):
     gauge = '<strain_gauge name="g" link="boom" at="0.5" y="0.025"/>'
     assert load(tmp_path, BOOM + gauge).strain_gauges == (StrainGauge("g", "boom", 0.5, 0.025, 0.0),)
@@ -214,6 +233,7 @@ BAD = {
         for value in (-2, 0)
         for name, beside in POSITIVE.items()
     },
+    "end loads of others": (boom('end_loads="true"'), "", 2, ["end_loads is given for bezier", "assumed_modes"]),
     "length of zero": (BOOM.replace('length="2"', 'length="0"'), "", 2, ["length = 0", "above 0"]),
     "no length, no child ahead": (BOOM.replace('length="2"', ""), "", 0, ["'boom' has no length", "no joint on it"]),
     "no length, a child behind": (BOOM.replace('length="2"', ""), "", -1, ["'boom' has no length", "no joint on it"]),

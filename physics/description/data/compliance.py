@@ -118,6 +118,7 @@ class FlexibleLink:
         modes: number of vibration modes that are kept, those of the lowest frequencies; None: all.
         coupling: first_order, with the shortening of the axis by bending, or zero_order, without.
         rotary_inertia: whether its sections resist their turning in bending (Rayleigh's beam).
+        end_loads: whether the static shapes of loads at the end are added to the functions.
     """
 
     link: str
@@ -140,6 +141,7 @@ class FlexibleLink:
     modes: int | None = None
     coupling: str = "first_order"
     rotary_inertia: bool = True
+    end_loads: bool = False
 
     def sections_at(self, x: np.ndarray) -> np.ndarray:
         """Area, second moments about y and z and torsion constant at places between the steps, shape (n, 4)."""

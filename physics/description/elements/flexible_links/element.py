@@ -43,6 +43,7 @@ class WrittenFlexibleLink(SectionShape):
     modes: int | None = None
     coupling: str = "first_order"
     rotary_inertia: bool = True
+    end_loads: bool | None = None
     section: tuple[WrittenSection, ...] = ()
 
 
@@ -113,6 +114,14 @@ FLEXIBLE_LINK = ElementKind(
             "-",
             "whether its sections resist their turning in bending; not rigid_elements",
             default=True,
+        ),
+        Attribute(
+            "end_loads",
+            Kind.BOOLEAN,
+            "-",
+            "assumed_modes: whether the static shapes of loads at the end are added to the modes: two a bending "
+            "direction, one of axial displacement and one of twist. The others contain them",
+            default_text="true if its end carries a mass, a loop joint or a cylinder",
         ),
     ),
     WrittenFlexibleLink,
