@@ -6,8 +6,9 @@ from grouser.physics.description.data.compliance import FlexibleLink
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.sensors import MOUNTED
-from grouser.physics.description.elements.flexible_links.places import ROUNDING, along_axis
+from grouser.physics.description.elements.flexible_links.places import ROUNDING
 from grouser.physics.description.table.family import Extension
+from grouser.physics.description.urdf.placement import along_axis
 
 
 def check_flexible_links(machine: Machine, extension: Extension) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from grouser.physics.description.elements.flexible_links.places import ROUNDING, along_axis
+from grouser.physics.description.elements.flexible_links.places import ROUNDING
 from grouser.physics.description.table.family import Scope
+from grouser.physics.description.urdf.placement import along_axis
 
 
 def carries_at_end(flexible: Any, scope: Scope) -> bool:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
 from grouser.physics.description.elements.flexible_links.element import FLEXIBLE_LINK, WrittenFlexibleLink
 from grouser.physics.description.table.attributes import ElementKind, Kind
 from grouser.physics.description.table.family import Entry, Extension
 from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.placement import along_axis, elastic_axis
 from grouser.physics.description.urdf.robot import Robot
 
 # Share of the length by which places may disagree by rounding.
@@ -42,15 +42,6 @@ def with_places(elements: Iterable[ElementKind], extension: Extension, robot: Ro
             for one in placed[kind.field]
         )
     return placed
-
-
-def along_axis(flexible: Any, xyz: Vector3) -> float:
-    """Place of a point of the link's frame along the elastic axis [m]."""
-    return float((np.array(xyz) - flexible.xyz) @ _direction(flexible))
-
-
-def _direction(flexible: Any) -> np.ndarray:
-    return matrix(quaternion_from_rpy(*flexible.rpy))[:, 0]
 
 
 def _with_length(entry: Entry, robot: Robot) -> WrittenFlexibleLink:
@@ -101,5 +92,5 @@ def _point(element: Element, value: Any, axes: _Axes, owner: str) -> Vector3:
                 "give one of the two",
             )
         return value.xyz
-    x, y, z = (np.array(flexible.xyz) + at * _direction(flexible)).tolist()
+    x, y, z = (np.array(flexible.xyz) + at * elastic_axis(flexible)).tolist()
     return x, y, z
