@@ -11,6 +11,19 @@ from grouser.arguments import Parser
 from grouser.commands.registry import COMMANDS
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
 
+# Packages of bridges, and what of `pip install "grouser[...]"` brings them.
+_EXTRAS = {
+    "evdev": "joystick",
+    "can": "can",
+    "cantools": "can",
+    "canopen": "can",
+    "pymodbus": "plc",
+    "asyncua": "plc",
+    "cryptography": "plc",
+    "serial": "serial",
+    "cobs": "serial",
+    "fmpy": "fmi",
+}
 _ROS_NAMES = ("rclpy", "_msgs", "_srvs", "_interfaces", "_index_python")  # Endings of the modules of ROS 2.
 
 EXIT_BAD_INPUT = 2
@@ -126,6 +139,8 @@ def _call(program: str, module: str, arguments: Sequence[str] | None) -> int:
 
 def _missing(package: str) -> str:
     """Message for a Python package that is not installed, with the remedy."""
+    if package in _EXTRAS:
+        return f'the Python package {package} is not installed: pip install "grouser[{_EXTRAS[package]}]"'
     if not package.endswith(_ROS_NAMES):
         return f"the Python package {package} is not installed: pip install -e . in grouser's source folder"
     return (

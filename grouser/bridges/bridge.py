@@ -4,7 +4,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grouser.bridges.figures import BridgeFigures
 from grouser.bridges.input import Input
@@ -19,6 +19,7 @@ _RAMP = 0.005  # [s]: between steps of commands on their way
 _PAST = 1e-4  # [s]: after a deadline, at which a link may still be in time
 UNKNOWN = "unknown message"
 FAILED = "bridge failed"
+CONTESTED = "another bridge commands the same"
 
 Send = Callable[[str, Mapping[str, float]], bool]
 
@@ -59,6 +60,7 @@ class Bridge:
         attention: set when `watch` is to be called sooner than it said.
         disturb: makes of measurements [SI] what is sent; faults of sensors.
         reasons: message -> why its link fell last.
+        contested: message -> why it may not command: its actuator has another bridge.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Bridge:
         self.attention = threading.Event()
         self.disturb: Callable[[Mapping[str, float]], Mapping[str, float]] = dict
         self.reasons: dict[str, str] = {}
+        self.contested: Mapping[str, str] = {}
         self.figures = BridgeFigures(
             {name: one.figures for name, one in self._inputs.items()},
             {one.message.name: one.figures for one in self._outputs},
@@ -108,6 +111,8 @@ class Bridge:
             if one is None:
                 self.figures.strangers[received.refusal or UNKNOWN] += 1
                 return
+            if one.message.name in self.contested:
+                received = replace(received, refusal=CONTESTED)
             self._age(one, received.time)
             before, heard = one.link.state, one.link.heard
             judgement = one.judge(received)
@@ -131,6 +136,14 @@ class Bridge:
                     before, heard = one.link.state, one.link.heard
                     one.link.error(time)
                     self._settle(one, before, heard, reason, time)
+
+    def contest(self, reasons: Mapping[str, str], time: float) -> None:
+        """Takes the news of messages that may not command from now on, each with the reason; all others may again."""
+        with self._lock:
+            begun = {name: reason for name, reason in reasons.items() if name not in self.contested}
+            self.contested = dict(reasons)
+            for name, reason in begun.items():
+                self.lost(reason, time, {name})
 
     def broken(self, reason: str, time: float) -> None:
         """As `lost`; whoever keeps the transport open opens it again."""

@@ -144,6 +144,7 @@ MEANINGS: dict[str, Meaning] = {
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
     topics.BRIDGE_STATE: Meaning("whether the device or bus is open, and the state of every link, at each change"),
     topics.BRIDGE_FAULTS: Meaning("active faults of a bridge, at each change; the simulator records them"),
+    topics.BRIDGE_COMMANDS: Meaning("what each bridge commands: no two may command one actuator"),
     topics.ACKNOWLEDGE: Meaning("latched links are checked again; refused while one is silent or not neutral"),
     topics.CLEAR_EMERGENCY_STOP: Meaning("releases emergency stops; refused while a command is not neutral"),
 }

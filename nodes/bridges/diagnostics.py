@@ -57,8 +57,11 @@ def _links(name: str, runner: BridgeRunner, values: Mapping[str, Mapping[str, st
     statuses = []
     for message, state in runner.bridge.states.items():
         fell = state in (LinkState.STALE, LinkState.LATCHED)
-        text = f"{state.value}: {reasons.get(message, '')}" if fell else state.value
-        statuses.append(_status(f"{name}: {message}", _LEVELS[state], text, values.get(message, {})))
+        contest = runner.bridge.contested.get(message, "")
+        reason = contest or (reasons.get(message, "") if fell else "")
+        level = DiagnosticStatus.ERROR if contest else _LEVELS[state]
+        text = f"{state.value}: {reason}" if fell or contest else state.value
+        statuses.append(_status(f"{name}: {message}", level, text, values.get(message, {})))
     return statuses
 
 

@@ -21,6 +21,7 @@ from grouser.bridges.runner import BridgeRunner
 from grouser.bridges.transport import CLOSED, TransportState
 from grouser.nodes.bridges.diagnostics import diagnostics_message, state_message
 from grouser.nodes.bridges.fault_parameters import FaultParameters, line_declarations
+from grouser.nodes.bridges.rivals import Rivals
 from grouser.nodes.bridges.ros_plant import RosPlant
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.bridge_faults import faults_message
@@ -112,6 +113,7 @@ class BridgeNode(Node):
         self.create_service(Trigger, topics.CLEAR_FAULTS, self._clear_faults)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0 / parameters["diagnostics_rate"], self._publish_diagnostics, clock=steady)
+        self._rivals = Rivals(self, mapping)
         self._publish_state()
         self._runner.start()
 
@@ -144,6 +146,18 @@ class BridgeNode(Node):
             self.get_logger().warning(f"not open: {state.reason}; it is tried again")
         self._publish_state()
 
+    def _look_for_rivals(self) -> None:
+        """Lets no message command what another bridge commands, too; says each change once."""
+        told, contests = self._runner.bridge.contested, self._rivals.contests()
+        if contests == told:
+            return
+        self._runner.bridge.contest(contests, time.monotonic())
+        for name in contests.keys() - told.keys():
+            self.get_logger().error(f"{name}: {contests[name]}; its commands are safe")
+        for name in told.keys() - contests.keys():
+            self.get_logger().info(f"{name}: no other bridge commands the same any more")
+        self._publish_state()
+
     def _acknowledge(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         refused = self._runner.bridge.acknowledge(time.monotonic())
         response.success = not refused
@@ -163,6 +177,7 @@ class BridgeNode(Node):
         self._state.publish(self._stamped(state_message(self.get_name(), self._runner)))
 
     def _publish_diagnostics(self) -> None:
+        self._look_for_rivals()
         self._diagnostics.publish(self._stamped(diagnostics_message(self.get_name(), self._runner)))
 
     def _stamped(self, message: DiagnosticArray) -> DiagnosticArray:

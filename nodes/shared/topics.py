@@ -68,6 +68,7 @@ CLEAR_EMERGENCY_STOP = "~/clear_emergency_stop"
 SIMULATE_STEPS = "~/simulate_steps"
 BRIDGE_STATE = "~/state"
 BRIDGE_FAULTS = "bridge_faults"
+BRIDGE_COMMANDS = "/bridge_commands"
 ACKNOWLEDGE = "~/acknowledge"
 
 RELIABLE = profile(streams.RELIABLE)

@@ -109,6 +109,27 @@ class Session:
         self.client.uaclient.create_session = create
         return answer
 
+    def crowd(self, count):
+        """Asks for sessions and registers servers on one connection; returns kinds and number of refusals."""
+
+        async def ask():
+            client = Client(self.client.server_url.geturl())
+            await client.connect_socket()
+            await client.send_hello()
+            await client.open_secure_channel()
+            refusals = []
+            for number in range(count):
+                server = ua.RegisteredServer(ServerUri=f"urn:{number}")
+                for call in (client.create_session(), client.uaclient.register_server(server)):
+                    try:
+                        await call
+                    except ua.UaStatusCodeError as error:
+                        refusals.append(type(error).__name__)
+            client.disconnect_socket()
+            return sorted(set(refusals)), len(refusals)
+
+        return self.run(ask())
+
     def heard(self):
         self.run(asyncio.sleep(0.05))
         return self.subscriber.values
@@ -119,7 +140,7 @@ def main():
     port, *security = sys.argv[1:]
     client = loop.run_until_complete(make_client(int(port), *security))
     session = Session(loop, client)
-    names = ("write", "write_bad", "read", "browse", "describe", "subscribe", "heard", "connect_naming")
+    names = ("write", "write_bad", "read", "browse", "describe", "subscribe", "heard", "connect_naming", "crowd")
     answer_requests({"connect": lambda: session.run(client.connect()), **{one: getattr(session, one) for one in names}})
 
 

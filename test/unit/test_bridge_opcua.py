@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     load_pem_private_key,
 )
-from patience import wait_until
+from patience import DEADLINE, wait_until
 from plc_peers import Peer, RememberingSink, free_port, load_mapping, opened
 
 from grouser.bridges.plc.credentials import add_user, hash_password, is_password, make_certificate, read_users
@@ -181,6 +181,41 @@ def test_broken_and_idle_connections_do_not_hurt_others(served, peer):
         for connection in crowd:
             connection.close()
     assert served.sink.values("arm") == [{"a": 0.5, "b": 250.0}]
+
+
+def test_a_connection_has_one_session_and_registers_nothing(served, peer):
+    """A session that is never activated would stay for ever, and so would the name of a server."""
+    with Peer("opcua_peer.py", served.port) as stranger:
+        refusals, count = stranger.ask("crowd", 100)
+    assert refusals == ["BadServiceUnsupported", "BadTooManySessions"] and count == 199  # the first session is granted
+    assert peer.ask("write", arm(71)) == ["Good"] * 3
+
+
+def test_slow_and_endless_messages_do_not_hurt_others(served, peer):
+    """One that comes by the byte, and one whose frames have no end; the others are served meanwhile."""
+    hello = struct.pack("<4sIIIIII", b"HELF", 32, 0, 65536, 65536, 0, 0) + struct.pack("<i", -1)
+    with (
+        socket.create_connection(("127.0.0.1", served.port)) as slow,
+        socket.create_connection(("127.0.0.1", served.port)) as endless,
+    ):
+        endless.settimeout(DEADLINE)
+        slow.settimeout(DEADLINE)
+        endless.sendall(hello)
+        assert endless.recv(64)[:4] == b"ACKF"
+        frame = struct.pack("<4sI", b"MSGC", 65536) + bytes(65528)
+        sent = 0
+        try:
+            while sent < 400:  # 25 MB
+                endless.sendall(frame)
+                sent += 1
+        except OSError:
+            pass
+        assert sent < 400  # the server has ended it
+        for number, byte in enumerate(hello[:20], 81):
+            slow.sendall(bytes([byte]))
+            assert peer.ask("write", arm(number)) == ["Good"] * 3
+        assert not _rest(slow)  # after a while without a session
+    assert served.sink.values("arm")[-1] == {"a": 0.5, "b": 250.0}
 
 
 def test_frames_of_random_bytes(served, peer):

@@ -1,5 +1,6 @@
 """The `grouser` command and the lazy import of the package."""
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -116,6 +117,44 @@ def test_missing_package_exits_with_status_2_and_a_remedy(call, package, words):
     assert done.returncode == cli.EXIT_BAD_INPUT, done.stderr
     assert package in done.stderr and all(word in done.stderr for word in words), done.stderr
     assert "Traceback" not in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "package", "extra"),
+    [
+        ("joystick_bridge", "evdev", "joystick"),
+        ("can_bridge excavator_j1939", "can", "can"),
+        ("plc_bridge levelling_modbus", "pymodbus", "plc"),
+        ("plc_bridge levelling_opcua", "asyncua", "plc"),
+        ("serial_bridge excavator_serial", "serial", "serial"),
+        ("grouser inspect --bridge excavator_ecu", "cantools", "can"),
+        ("grouser fmu hydraulic_lift", "pythonfmu", "fmi"),
+        ("grouser fmu hydraulic_lift --fmi 3", "pythonfmu3", "fmi"),
+        ("grouser reproduce fmu_roundtrip", "fmpy", "fmi"),
+        ("grouser bench hil", "evdev", "joystick"),
+    ],
+)
+def test_a_missing_extra_is_named(words, package, extra, tmp_path):
+    """A module that says that it is not there, also to the processes of a command."""
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('no {package}', name='{package}')")
+    program, *arguments = words.split()
+    if program.endswith("_bridge"):
+        arguments = ["--ros-args", *(word for name in arguments for word in ("-p", f"mapping:={name}"))]
+    call = "main" if program == "grouser" else program
+    code = f"import sys; sys.argv = {[program, *arguments]}; from grouser import cli; sys.exit(cli.{call}())"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE,
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert done.returncode == cli.EXIT_BAD_INPUT, done.stderr
+    assert package in done.stderr and f'pip install "grouser[{extra}]"' in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_diverged_simulation_exits_with_status_1(monkeypatch, capsys):

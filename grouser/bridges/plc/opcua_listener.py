@@ -2,10 +2,13 @@
 
 import asyncio
 
-from asyncua import Server
+from asyncua import Server, ua
 from asyncua.common.connection import TransportLimits
+from asyncua.common.utils import ServiceError
 from asyncua.server import uaprocessor
 from asyncua.server.binary_server_asyncio import BinaryServer, OPCUAProtocol
+from asyncua.server.internal_server import InternalServer
+from asyncua.server.internal_session import InternalSession
 
 from grouser.bridges.plc.opcua_reads import pack_answer, read_request
 
@@ -29,17 +32,40 @@ class _Connection(OPCUAProtocol):
         if is_broken(self._buffer):
             self.transport.abort()
 
+    async def _process_one_msg(self, header, buf) -> bool:
+        """What is no message of an open channel ends the connection: the base class would write a log of them all."""
+        try:
+            return await super()._process_one_msg(header, buf)
+        except Exception:  # noqa: BLE001 - of any decoder
+            if self.transport is not None:
+                self.transport.abort()
+            return False
+
 
 class _Listener(BinaryServer):
     def _make_protocol(self) -> OPCUAProtocol:
         return _Connection(self.iserver, self._policies, self.clients, self.closing_tasks, self.limits)
 
 
+class _Sessions(InternalServer):
+    """One session a connection, or a client could fill the memory; and no directory of other servers."""
+
+    def create_session(self, name: str, *arguments, external: bool = False, **others) -> InternalSession:
+        """The name of an external one is the address of its client."""
+        if external and any(session.name == name for session in self._external_sessions.values()):
+            raise ServiceError(ua.StatusCodes.BadTooManySessions)
+        return super().create_session(name, *arguments, external=external, **others)
+
+    def register_server(self, *_, **__) -> None:
+        """Refused."""
+        raise ServiceError(ua.StatusCodes.BadServiceUnsupported)
+
+
 class GuardedServer(Server):
     """A server with such connections."""
 
     def __init__(self, user_manager):
-        super().__init__(user_manager=user_manager)
+        super().__init__(iserver=_Sessions(user_manager), user_manager=user_manager)
         self.limits = TransportLimits(FRAME_MAX, FRAME_MAX, MESSAGE_MAX // FRAME_MAX, MESSAGE_MAX)
         self.iserver.allow_remote_admin = False
         self.iserver.max_connections = CONNECTIONS_MAX
