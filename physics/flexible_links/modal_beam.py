@@ -11,6 +11,7 @@ import numpy as np
 
 from grouser.physics.description.data.compliance import FlexibleLink
 from grouser.physics.flexible_links.discretisations import BY_NAME
+from grouser.physics.flexible_links.end_loads import WithEndLoads
 from grouser.physics.flexible_links.quadrature import gauss_rule, merged
 from grouser.physics.flexible_links.shape_functions import ShapeFunctions
 
@@ -169,7 +170,19 @@ def _functions(flexible: FlexibleLink) -> dict[str, ShapeFunctions]:
     for kind, count in ((AXIAL, flexible.axial), (TORSION, flexible.torsion)):
         if count > 0:
             functions[kind] = made.along(count, length)
-    return functions
+    if not flexible.end_loads:
+        return functions
+    return {kind: _with_end_loads(flexible, kind, one) for kind, one in functions.items()}
+
+
+def _with_end_loads(flexible: FlexibleLink, kind: str, functions: ShapeFunctions) -> ShapeFunctions:
+    column = {AXIAL: 0, BENDING_Y: 1, BENDING_Z: 2, TORSION: 3}[kind]
+    modulus = flexible.shear_modulus if kind == TORSION else flexible.modulus
+
+    def stiffness(x: np.ndarray) -> np.ndarray:
+        return modulus * flexible.sections_at(x)[:, column]
+
+    return WithEndLoads(functions, flexible.smooth_pieces, stiffness, kind in (BENDING_Z, BENDING_Y))
 
 
 def _weighted(weight: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Inertial, InitialPosition, Joint, Link, Visual
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.flexible_links.attachments import with_attachments
 from grouser.physics.flexible_links.cutting import Axis, cut_shape
 from grouser.physics.flexible_links.names import held_apart, link_error, refuse_repeated
 from grouser.physics.flexible_links.quadrature import gauss_rule
@@ -37,8 +38,8 @@ def divide(machine: Machine, flexible: FlexibleLink) -> Machine:
     to the spring where the element begins. Three revolute joints `<link>.k.z`, `<link>.k.y` and `<link>.k.x` join it
     to the element before it, about the axes of the elastic frame in this order; the springs are their axial
     stiffnesses, and the massless links between them have the names of the joints that move them. New links and joints
-    follow those of the file. Joints, loop joints and cylinders on the link are attached to the nearest element.
-    The chain starts straight, and the assembly of loops does not bend it.
+    follow those of the file. Joints, loop joints, cylinders and sensors on the link are attached to the nearest
+    element. The chain starts straight, and the assembly of loops does not bend it.
 
     The link's mass is distributed along the axis with a parabolic density, so that mass, centre of mass and inertia of
     the straight chain are those of the link; a uniform rod gives uniform elements.
@@ -118,19 +119,11 @@ class _Division:
             links=tuple(links),
             joints=tuple(joints),
             compliant_joints=tuple(compliances),
-            cylinders=tuple(
-                replace(cylinder, barrel=self._moved(cylinder.barrel), rod=self._moved(cylinder.rod))
-                for cylinder in machine.cylinders
-            ),
-            loop_joints=tuple(
-                replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
-                for loop in machine.loop_joints
-            ),
             disabled_collisions=(*machine.disabled_collisions, *held_apart(machine, self.flexible)),
             initial_positions=(*machine.initial_positions, *straight),
         )
         refuse_repeated(result, self.flexible)
-        return result
+        return with_attachments(result, self._place)
 
     def _pieces(self, visuals: tuple[Visual, ...]) -> dict[int, list[Visual]]:
         """Pieces of the visuals by the number of their element."""
@@ -163,7 +156,7 @@ class _Division:
         stiffness = modulus * self._sections(k, turn) / self.segment
         none = _NO_STIFFNESS
         return CompliantJoint(
-            *(joint, none, none, none, none), axial_stiffness=stiffness, axial_damping=flexible.damping_time * stiffness
+            *(joint, none, none, none, none), axial_stiffness=stiffness, axial_damping=flexible.damping * stiffness
         )
 
     def _sections(self, k: int, turn: str) -> float:
@@ -186,11 +179,6 @@ class _Division:
         along = (np.array(xyz) - self.start) @ self.axes[:, 0]
         k = int(np.searchsorted(self.springs, along, side="right"))
         return self.names[k], _vector(xyz - self.shifts[k])
-
-    def _moved(self, frame):
-        """A cylinder's attachment or a loop joint's frame, on its element."""
-        link, xyz = self._place(frame.link, frame.xyz)
-        return replace(frame, link=link, xyz=xyz)
 
     def _inertials(self) -> Iterator[Inertial]:
         """Mass properties of the elements, each in its frame.

@@ -25,6 +25,7 @@ from grouser.physics.description.data.mechanism import (
 )
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.flexible_links.attachments import with_attachments
 from grouser.physics.flexible_links.cutting import Axis, cut_shape
 from grouser.physics.flexible_links.modal_beam import ModalBeam
 from grouser.physics.flexible_links.names import disabled_for_pieces, held_apart, refuse_repeated
@@ -111,28 +112,13 @@ class _Division:
 
     def _attached(self) -> Machine:
         """The machine with all that is on the link attached to stations."""
-        machine = self.machine
-        return replace(
-            machine,
-            joints=tuple(map(self._on_station, machine.joints)),
-            cylinders=tuple(
-                replace(cylinder, barrel=self._moved(cylinder.barrel), rod=self._moved(cylinder.rod))
-                for cylinder in machine.cylinders
-            ),
-            loop_joints=tuple(
-                replace(loop, parent=self._moved(loop.parent), child=self._moved(loop.child))
-                for loop in machine.loop_joints
-            ),
-            sensors=tuple(map(self._moved, machine.sensors)),
-            lidars_3d=tuple(map(self._moved, machine.lidars_3d)),
-            depth_cameras=tuple(map(self._moved, machine.depth_cameras)),
-            gnss_receivers=tuple(map(self._moved, machine.gnss_receivers)),
-        )
+        machine = replace(self.machine, joints=tuple(map(self._on_station, self.machine.joints)))
+        return with_attachments(machine, self._place)
 
     def _coordinates(self) -> Iterator[ElasticCoordinate]:
         for mode in self.beam.modes:
             stiffness = mode.frequency**2
-            yield ElasticCoordinate(f"{mode.kind}_{mode.number}", stiffness, self.flexible.damping_time * stiffness)
+            yield ElasticCoordinate(f"{mode.kind}_{mode.number}", stiffness, self.flexible.damping * stiffness)
 
     def _station_joints(self) -> Iterator[Joint]:
         """Fixed joints of all stations."""
@@ -161,11 +147,6 @@ class _Division:
         if station == joint.parent:
             return replace(joint, elastic_shape=self._shapes(np.zeros(1))[0])
         return replace(joint, parent=station, pose=replace(joint.pose, position=xyz))
-
-    def _moved(self, frame):
-        """What is attached to a link by its fields `link` and `xyz`, on its station if it is on this link."""
-        link, xyz = self._place(frame.link, frame.xyz)
-        return replace(frame, link=link, xyz=xyz)
 
     def _place(self, link: str, xyz: Vector3) -> tuple[str, Vector3]:
         """Station that carries a point of the link, and the point in its frame; points of other links are unchanged."""

@@ -176,7 +176,7 @@ FLEXIBLE = (
 )
 ROD = (
     '<flexible_link link="arm" discretisation="rigid_elements" size="3" length="2" modulus="2e11" shear_modulus="8e10" '
-    'diameter="0.05" xyz="1 2 3" rpy="0 0.5 0" damping_time="0.01"/>'
+    'diameter="0.05" xyz="1 2 3" rpy="0 0.5 0" damping="0.01"/>'
 )
 
 
@@ -192,7 +192,7 @@ def test_flexible_link_as_round_rod(tmp_path):
     # of a circle of radius r: I = pi r^4 / 4, I_p = pi r^4 / 2
     assert rod.bending_stiffness_y == rod.bending_stiffness_z == pytest.approx(2e11 * math.pi * 0.025**4 / 4, rel=1e-14)
     assert rod.torsional_stiffness == pytest.approx(8e10 * math.pi * 0.025**4 / 2, rel=1e-14)
-    assert (rod.xyz, rod.rpy, rod.damping_time) == ((1, 2, 3), (0, 0.5, 0), 0.01)
+    assert (rod.xyz, rod.rpy, rod.damping) == ((1, 2, 3), (0, 0.5, 0), 0.01)
 
 
 @pytest.mark.parametrize("method", ["semi_implicit", "implicit_midpoint", "variational"])

@@ -43,7 +43,8 @@ def texts(kind: ElementKind) -> list[str]:
 def element(kind: ElementKind, text: str):
     """An element with the same text for all of its names."""
     parts = {part.tag: element(part, text) for part in kind.parts}
-    numbers = {attribute.name: attribute.default for attribute in kind.attributes}
+    kept = (attribute for attribute in kind.attributes if attribute.kind is not Kind.ALONG)
+    numbers = {attribute.name: attribute.default for attribute in kept}
     return kind.build(**numbers | dict.fromkeys(texts(kind), text) | parts)
 
 

@@ -120,15 +120,67 @@ def test_density_from_the_mass(tmp_path):
     assert link.density == pytest.approx(mass / (2 * ROUND.area), rel=1e-12)
 
 
-def test_earlier_name_of_the_discretisation(tmp_path):
-    content = boom("").replace("discretisation=", "method=")
-    assert load(tmp_path, content).flexible_links[0].discretisation == "bezier"
+def test_earlier_names(tmp_path):
+    content = boom('damping_time="1e-4"').replace("discretisation=", "method=")
+    (link,) = load(tmp_path, content).flexible_links
+    assert (link.discretisation, link.damping) == ("bezier", 1e-4)
+
+
+def test_length_reaches_to_the_last_joint(tmp_path):
+    (link,) = load(tmp_path, BOOM.replace('length="2"', 'xyz="0.5 0 0"'), at=1.75).flexible_links
+    assert link.length == pytest.approx(1.25, rel=1e-15)
+
+
+def test_places_along_the_axis_are_points_of_the_link(tmp_path):
+    """The axis starts at (0.5, 0, 0) and goes along y."""
+    turned = BOOM.replace('length="2"', f'length="2" xyz="0.5 0 0" rpy="0 0 {math.pi / 2}"')
+    loop = '<loop_joint name="c" type="spherical"><parent link="base"/><child link="boom" at="0.5"/></loop_joint>'
+    sensors = "".join(
+        f'<{tag} name="{name}" link="boom" {place}/>'
+        for tag, name, place in [
+            ('sensor type="imu"', "a", 'at="0"'),
+            ("lidar_3d", "b", 'at="0.25"'),
+            ("depth_camera", "d", 'at="2"'),
+            ("gnss_receiver", "e", 'at="1" xyz="0.6 1 0.1"'),
+        ]
+    )
+    cylinder = CYLINDER.replace('xyz="{} 0 0"', 'at="0.75"')
+    machine = load(tmp_path, turned + loop + sensors + cylinder, at=0)
+    found = [
+        machine.loop_joints[0].child,
+        machine.sensors[0],
+        machine.lidars_3d[0],
+        machine.depth_cameras[0],
+        machine.gnss_receivers[0],
+        machine.cylinders[0].rod,
+    ]
+    places = [(0.5, 0.5, 0), (0.5, 0, 0), (0.5, 0.25, 0), (0.5, 2, 0), (0.6, 1, 0.1), (0.5, 0.75, 0)]
+    assert np.array([one.xyz for one in found]) == pytest.approx(np.array(places, dtype=float), abs=1e-15)
 
 
 def test_rigid_elements_take_sections(tmp_path):
     inner = '<section at="0" diameter="0.1"/><section at="2" diameter="0.05"/>'
     (link,) = load(tmp_path, boom("", discretisation="rigid_elements", section="", inner=inner)).flexible_links
     assert len(link.sections) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "at", "carries"),
+    [
+        ("", 2, True),
+        ("", 1.9, False),
+        ('end_loads="false"', 2, False),
+        ('end_loads="true"', 1.9, True),
+    ],
+)
+def test_modes_have_the_shapes_of_loads_at_an_end_that_carries_something(tmp_path, more, at, carries):
+    (link,) = load(tmp_path, boom(more, discretisation="assumed_modes"), at=at).flexible_links
+    assert link.end_loads is carries
+    loop = LOOP.format("boom", 'at="2"')
+    (link,) = load(tmp_path, boom(more, discretisation="assumed_modes") + loop, at=1.9).flexible_links
+    assert link.end_loads is ("false" not in more)
+    (link,) = load(tmp_path, boom(""), at=at).flexible_links
+    assert not link.end_loads
 
 
 def test_strain_gauge(tmp_path):
@@ -147,10 +199,64 @@ CYLINDER = (
     ' dead_volume_piston_side="1e-4" dead_volume_rod_side="1e-4">'
     '<barrel link="base" xyz="0 0 -1"/><rod link="boom" xyz="{} 0 0"/></cylinder>'
 )
+LOOP = '\n<loop_joint name="c" type="spherical"><parent link="base"/><child link="{}" {}/></loop_joint>'
+IMU = '\n<sensor type="imu" name="top" link="{}" {}/>'
+LEAST = {"assumed_modes": 1, "finite_elements": 1, "bezier": 2, "b_spline": 1, "rigid_elements": 1}
+# What is positive, beside what it is given.
+POSITIVE = {
+    "modulus": 'diameter="0.05"',
+    "shear_modulus": 'diameter="0.05" modulus="7e10"',
+    "density": 'diameter="0.05" modulus="7e10"',
+    "diameter": "",
+    "width": 'height="1"',
+    "height": 'width="1"',
+    "wall": 'diameter="0.05"',
+    "area": 'second_moment_y="1"',
+    "second_moment_y": 'area="1"',
+    "second_moment_z": 'area="1"',
+    "torsion_constant": 'area="1" second_moment_y="1"',
+}
 # Content, the <inertial> of the boom, the place of the wrist; words of the message.
 BAD = {
     "no discretisation": (BOOM.replace('discretisation="bezier"', ""), "", 2, ["'discretisation' is missing"]),
-    "two discretisations": (BOOM.replace("size", 'method="bezier" size'), "", 2, ["given twice"]),
+    "two discretisations": (BOOM.replace("size", 'method="bezier" size'), "", 2, ["given twice", "as method"]),
+    "two dampings": (boom('damping="1" damping_time="1"'), "", 2, ["damping is given twice", "as damping_time"]),
+    **{
+        f"size of {name}": (boom("", str(least - 1), name), "", 2, [f"size = {least - 1}", f"{least} "])
+        for name, least in LEAST.items()
+    },
+    **{
+        f"{name} of {value}": (
+            *(boom(f'{name}="{value}"', "4", "bezier", beside, ""), "", 2),
+            [f"{name} = {value}", "above 0"],
+        )
+        for value in (-2, 0)
+        for name, beside in POSITIVE.items()
+    },
+    "end loads of others": (boom('end_loads="true"'), "", 2, ["end_loads is given for bezier", "assumed_modes"]),
+    "length of zero": (BOOM.replace('length="2"', 'length="0"'), "", 2, ["length = 0", "above 0"]),
+    "no length, no child ahead": (BOOM.replace('length="2"', ""), "", 0, ["'boom' has no length", "no joint on it"]),
+    "no length, a child behind": (BOOM.replace('length="2"', ""), "", -1, ["'boom' has no length", "no joint on it"]),
+    "joint before the start": (BOOM, "", -0.5, ["joint 'wrist'", "-0.5 m", "before its start", "from 0 m"]),
+    "sensor before the start": (
+        BOOM + IMU.format("boom", 'xyz="-0.2 0 0"'),
+        "",
+        2,
+        ["sensor 'top'", "-0.2 m"],
+    ),
+    "sensor beyond the end": (BOOM + IMU.format("boom", 'xyz="2.2 0 0"'), "", 2, ["sensor 'top'", "2.2 m", "of 2 m"]),
+    "sensor at a place beyond": (BOOM + IMU.format("boom", 'at="2.2"'), "", 2, ["at = 2.2 m", "'boom'", "0 to 2 m"]),
+    "sensor at a place before": (BOOM + IMU.format("boom", 'at="-1"'), "", 2, ["at = -1 m", "'boom'", "0 to 2 m"]),
+    "sensor at two places": (BOOM + IMU.format("boom", 'at="1" xyz="1.5 0 0"'), "", 2, ["at = 1 m", "1.5 m", "'boom'"]),
+    "sensor along a rigid link": (BOOM + IMU.format("hand", 'at="1"'), "", 2, ["at = 1 m", "'hand' is not flexible"]),
+    "loop joint at a place beyond": (BOOM + LOOP.format("boom", 'at="3"'), "", 2, ["at = 3 m", 'name="c"', "0 to 2 m"]),
+    "loop joint at a point beyond": (BOOM + LOOP.format("boom", 'xyz="3 0 0"'), "", 2, ["loop joint 'c'", "3 m"]),
+    "loop joint before the start": (BOOM + LOOP.format("boom", 'xyz="-1 0 0"'), "", 2, ["loop joint 'c'", "-1 m"]),
+    "cylinder at a place beyond": (
+        *(BOOM + CYLINDER.replace('xyz="{} 0 0"', 'at="2.5"'), "", 2),
+        ["at = 2.5 m", 'name="lift"', "0 to 2 m"],
+    ),
+    "cylinder before the start": (BOOM + CYLINDER.format(-0.3), "", 2, ["cylinder 'lift'", "-0.3 m"]),
     "degree too low": (boom("", size="1"), "", 2, ["size = 1 of bezier", "2 to 20"]),
     "degree too high": (boom("", size="21"), "", 2, ["size = 21 of bezier", "2 to 20"]),
     "too many modes": (boom("", size="41", discretisation="assumed_modes"), "", 2, ["size = 41", "1 to 40"]),

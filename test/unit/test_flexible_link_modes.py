@@ -109,9 +109,10 @@ def clamped_clamped(modal):
     return supported(modal, np.eye(len(modal.modes)), np.diag(modal.frequencies**2), constraint)[:3]
 
 
-@pytest.mark.parametrize("discretisation", ["finite_elements", "bezier", "b_spline"])
+@EACH
 def test_frequencies_of_a_clamped_clamped_beam(discretisation):
-    assert clamped_clamped(beam(discretisation, sections=SLENDER)) == pytest.approx(CLAMPED, rel=1e-3)
+    modal = beam(discretisation, sections=SLENDER, end_loads=discretisation == "assumed_modes")
+    assert clamped_clamped(modal) == pytest.approx(CLAMPED, rel=1e-3)
 
 
 def test_assumed_modes_converge_slowly_to_a_clamped_end():
@@ -202,10 +203,17 @@ def static(modal, load):
     return load / modal.frequencies**2
 
 
-def test_static_loads_at_the_end_are_exact_in_polynomials():
-    """F L3 / (3 E I), F L2 / (2 E I), F L / (E A), T L / (G J), and strain F (L - x) / (E I) times the distance."""
-    for name, size in (("finite_elements", 1), ("finite_elements", 7), ("bezier", 3), ("bezier", 12), ("b_spline", 4)):
-        modal = beam(name, size, bending="both", axial=2, torsion=2)
+def test_static_loads_at_the_end_are_exact():
+    """Of polynomials, and of modes with the static shapes.
+
+    F L3 / (3 E I), F L2 / (2 E I), F L / (E A), T L / (G J), and strain F (L - x) / (E I)
+    times the distance.
+    """
+    for name, size in (
+        *(("finite_elements", 1), ("finite_elements", 7), ("bezier", 3), ("bezier", 12), ("b_spline", 4)),
+        *(("assumed_modes", 1), ("assumed_modes", 3), ("assumed_modes", 20)),
+    ):
+        modal = beam(name, size, bending="both", axial=2, torsion=2, end_loads=name == "assumed_modes")
         force, bent = 3.0, MODULUS * MOMENT
         for kind in (BENDING_Z, BENDING_Y):
             q = static(modal, force * tip(modal, kind))
@@ -223,6 +231,15 @@ def test_static_loads_at_the_end_are_exact_in_polynomials():
         assert modal.strain(2.0, 0.3, 0.4) @ q == pytest.approx(force / (MODULUS * AREA), rel=1e-9)
         q = static(modal, force * tip(modal, TORSION))
         assert tip(modal, TORSION) @ q == pytest.approx(force * LENGTH / (SHEAR * TORSION_CONSTANT), rel=1e-9)
+
+
+@pytest.mark.parametrize("sections", [TAPERED, STEPPED], ids=["tapered", "stepped"])
+def test_static_shapes_of_varying_sections(sections):
+    """int (L - x)2 / E I dx, by the midpoint rule."""
+    modal = beam("assumed_modes", 3, sections, end_loads=True)
+    x = (np.arange(8000) + 0.5) * LENGTH / 8000
+    exact = ((LENGTH - x) ** 2 / (MODULUS * modal.flexible.sections_at(x)[:, 2])).sum() * LENGTH / 8000
+    assert tip(modal, BENDING_Z) @ static(modal, tip(modal, BENDING_Z)) == pytest.approx(exact, rel=1e-6)
 
 
 def test_assumed_modes_converge_under_a_load_at_the_end():

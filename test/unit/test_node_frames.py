@@ -95,7 +95,7 @@ def test_sensor_on_a_flexible_link_moves_with_its_section(tmp_path):
     beam = (
         '<flexible_link link="arm" discretisation="bezier" size="3" length="2" diameter="0.05" modulus="7e10"'
         ' shear_modulus="3e10" density="2700"/>'
-        '<gnss_receiver name="on" link="arm" xyz="1.5 0 0.3"/><gnss_receiver name="before" link="arm" xyz="-1 0 0.3"/>'
+        '<gnss_receiver name="on" link="arm" xyz="1.5 0 0.3"/><gnss_receiver name="start" link="arm" xyz="0 0 0.3"/>'
     )
     joint = '<joint name="j" type="fixed"><parent link="world"/><child link="arm"/></joint>'
     (tmp_path / "robot.urdf").write_text(
@@ -103,7 +103,7 @@ def test_sensor_on_a_flexible_link_moves_with_its_section(tmp_path):
     )
     flexible = grouser.load_machine(tmp_path / "robot.urdf")
     frames = FrameTree(flexible, None, "odom", "base_footprint")
-    assert ("arm", "before") in frames.still
+    assert ("arm", "start") in frames.still
     number = frames.carried.index(("arm", "on"))
     divided = divided_machine(flexible)
     station = next(one.link for one in divided.gnss_receivers if one.name == "on")

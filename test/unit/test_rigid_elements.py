@@ -17,6 +17,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Inertial, Joint, Link
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose, matrix, quaternion_from_rpy, rotate
+from grouser.physics.description.data.sensors import Imu
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, subtree_masses
 from grouser.physics.flexible_links.division import split_flexible_links
@@ -218,6 +219,7 @@ def test_attachments_of_a_flexible_link_stay_in_place():
         wrists,
         loop_joints=tuple(loops),
         cylinders=tuple(cylinders),
+        sensors=tuple(Imu(f"imu{i}", "rod", point) for i, point in enumerate(points)),
     )
     divided = split_flexible_links(whole)
     before, after = link_poses(whole, {}), link_poses(divided, {})
@@ -233,6 +235,8 @@ def test_attachments_of_a_flexible_link_stay_in_place():
         assert after[element].quaternion == pytest.approx(before["rod"].quaternion, abs=1e-15)
         barrel, rod = divided.cylinders[i].barrel, divided.cylinders[i].rod
         assert (barrel.link, rod.link) == ("world", element)
+        imu = divided.sensors[i]
+        assert (imu.link, imu.xyz) == (element, rod.xyz)
         assert point_on_link(after[element], rod.xyz) == pytest.approx(expected, abs=1e-14)
 
 

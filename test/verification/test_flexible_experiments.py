@@ -64,10 +64,13 @@ def test_discretisations_of_equal_size_agree():
 def test_first_frequencies_of_the_spinning_beam(rate):
     """Against the linear equations of the spinning beam (`elastica.spinning_frequencies`), which stand in for Wright's
     tables; the wave of 40 radians that the axial motion takes part in is left out: a share (w L / c)2 of 1e-4."""
-    parameters = {"final_rate": rate, "method": "finite_elements", "size": 20, "axial": False}
-    here = rotating_beam.spinning_frequencies(complete_parameters(rotating_beam, parameters))
     expected = elastica.spinning_frequencies(rate, functions=10)
-    assert here[:3] == pytest.approx(expected[:3], rel=1e-3)
+    # far above the first frequency, 2.911 rad/s, the beam is a string with a boundary layer at the hub
+    sizes = {"assumed_modes": 8, "finite_elements": 12, "bezier": 10, "b_spline": 12}
+    for method, size in ({"finite_elements": 20, "bezier": 10} if rate > 4.0 else sizes).items():
+        parameters = {"final_rate": rate, "method": method, "size": size, "axial": False}
+        here = rotating_beam.spinning_frequencies(complete_parameters(rotating_beam, parameters))
+        assert here[:3] == pytest.approx(expected[:3], rel=1e-3), method
     if rate == 0.0:
         roots = np.array([1.875104068711961, 4.694091132974175, 7.854757438237613])
         closed = roots**2 * math.sqrt(elastica.MODULUS * elastica.SECOND_MOMENT / elastica.LINE_MASS)

@@ -77,7 +77,7 @@ def cantilever(discretisation, size):
     flexible = FlexibleLink(
         *("beam", discretisation, size, START, RPY, REACH, BENDING_Y, BENDING_Z, TORSION),
         # the slowest vibration under the load is about z, and critically damped
-        damping_time=2.0 / math.sqrt(3.0 * BENDING_Z / (REACH**3 * LOAD)),
+        damping=2.0 / math.sqrt(3.0 * BENDING_Z / (REACH**3 * LOAD)),
         modulus=elastic,
         shear_modulus=elastic,
         density=1e-3,

@@ -108,7 +108,7 @@ class FlexibleLink:
         bending_stiffness_y, bending_stiffness_z: EI of bending about the frame's y and z [N m2]; where they vary, at
             the start.
         torsional_stiffness: GJ [N m2], likewise.
-        damping_time: damping over stiffness (proportional damping) [s].
+        damping: damping over stiffness (proportional damping) [s].
         modulus, shear_modulus: E and G [Pa]; 0 if the stiffnesses are given.
         density: [kg/m3].
         sections: ascending along the axis, linear between them and constant beyond; two at one place are a step. Empty
@@ -118,6 +118,7 @@ class FlexibleLink:
         modes: number of vibration modes that are kept, those of the lowest frequencies; None: all.
         coupling: first_order, with the shortening of the axis by bending, or zero_order, without.
         rotary_inertia: whether its sections resist their turning in bending (Rayleigh's beam).
+        end_loads: whether the static shapes of loads at the end are added to the functions.
     """
 
     link: str
@@ -129,7 +130,7 @@ class FlexibleLink:
     bending_stiffness_y: float
     bending_stiffness_z: float
     torsional_stiffness: float
-    damping_time: float = 0.0
+    damping: float = 0.0
     modulus: float = 0.0
     shear_modulus: float = 0.0
     density: float = 0.0
@@ -140,6 +141,7 @@ class FlexibleLink:
     modes: int | None = None
     coupling: str = "first_order"
     rotary_inertia: bool = True
+    end_loads: bool = False
 
     def sections_at(self, x: np.ndarray) -> np.ndarray:
         """Area, second moments about y and z and torsion constant at places between the steps, shape (n, 4)."""

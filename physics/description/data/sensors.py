@@ -6,6 +6,9 @@ from functools import cached_property
 
 from grouser.physics.description.data.pose import Vector3
 
+# Fields of `Machine` with sensors that are mounted on a link.
+MOUNTED = ("sensors", "lidars_3d", "depth_cameras", "gnss_receivers")
+
 
 @dataclass(frozen=True)
 class MountedSensor:

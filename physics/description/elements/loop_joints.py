@@ -9,7 +9,7 @@ from grouser.physics.description.data.pose import AXES, Vector3
 from grouser.physics.description.table.attributes import ElementKind, choice, directional, joint_frame, name_of
 from grouser.physics.description.table.family import Entry, Extension, Family, Scope
 from grouser.physics.description.text.xml_tree import Element
-from grouser.physics.description.urdf.placement import rigid_lumps
+from grouser.physics.description.urdf.placement import are_rigidly_joined, rigid_lumps
 
 _CONSTRAINED = "one number: all constrained directions; three: also springs in free directions"
 _WITHOUT_AXIS = ("spherical", "fixed")
@@ -89,10 +89,10 @@ def check_loops_can_move(machine: Machine, extension: Extension) -> None:
     entries = extension["loop_joints"]
     lumps = rigid_lumps(machine) if entries else {}
     for entry in entries:
-        parent, child = entry.value.parent.link, entry.value.child.link
-        if lumps[parent] == lumps[child]:
+        parent, child = entry.value.parent, entry.value.child
+        if are_rigidly_joined(machine, lumps, parent, child):
             raise entry.element.error(
-                f"its links '{parent}' and '{child}' are rigidly joined: there is nothing to hold together",
+                f"its links '{parent.link}' and '{child.link}' are rigidly joined: there is nothing to hold together",
                 "name links with a movable joint between them",
             )
 

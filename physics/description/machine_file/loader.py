@@ -9,6 +9,7 @@ from typing import Any
 from grouser.physics.base.checks import require_mapping, require_type
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.elements.flexible_links.places import with_places
 from grouser.physics.description.machine_file import registry
 from grouser.physics.description.machine_file.base import floats
 from grouser.physics.description.machine_file.massless_ends import with_massless_ends_held
@@ -142,6 +143,7 @@ def _read(
     _refuse_misplaced(root)
     extension = read_extension(root, registry.ELEMENTS)
     check_references(registry.ELEMENTS, extension, robot)
+    extension = with_places(registry.ELEMENTS, extension, robot)
     robot = prepare_robot(registry.FAMILIES, robot, extension, warnings)
     extension = complete_extension(registry.FAMILIES, extension, robot)
     floating = floats(robot.root, robot.links, robot.joints, base, warnings)

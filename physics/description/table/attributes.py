@@ -27,6 +27,7 @@ class Kind(Enum):
     VALVE = "valve"
     PORT = "port"
     MATERIAL = "material"
+    ALONG = "along"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Attribute:
 
     Attributes:
         name: as written, and the dataclass's field.
-        kind: how its text is read.
+        kind: how its text is read. ALONG is no field: with it `elements/flexible_links/places` finds the `xyz`.
         unit: SI unit, "-" for none.
         description: for the documentation.
         required: whether it must be given.
@@ -45,6 +46,7 @@ class Attribute:
         above_minimum: whether the minimum itself is out of range.
         choices: valid words of a CHOICE.
         plausible: range outside which another unit is suspected; None: no such check.
+        former_name: by which it may be written as well; "" for none.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Attribute:
     above_minimum: bool = False
     choices: tuple[str, ...] = ()
     plausible: PlausibleRange | None = None
+    former_name: str = ""
 
     def valid(self) -> str:
         """Returns the valid values as a text; empty if all values of its kind are valid."""
@@ -164,12 +167,27 @@ def place(what: str) -> tuple[Attribute, Attribute]:
     )
 
 
+_AT = Attribute(
+    "at",
+    Kind.ALONG,
+    "m",
+    "place along the elastic axis of a flexible link, instead of `xyz`; of both, `xyz` is the point and must be there",
+    default_text="`xyz`",
+    minimum=0.0,
+)
+
+
+def place_on_link(what: str) -> tuple[Attribute, ...]:
+    """Attributes xyz, rpy and at: a frame in the frame of a link, which may be flexible."""
+    return (*place(what), _AT)
+
+
 def attachment(tag: str, description: str) -> ElementKind:
     """A part: a point of a link."""
     point = Attribute("xyz", Kind.POINT, "m", "point in the link's frame", default=(0.0, 0.0, 0.0))
-    return ElementKind(tag, description, (link("link that it is fixed to"), point), Attachment)
+    return ElementKind(tag, description, (link("link that it is fixed to"), point, _AT), Attachment)
 
 
 def joint_frame(tag: str, description: str) -> ElementKind:
     """A part: a frame of a link."""
-    return ElementKind(tag, description, (link("link that it is fixed to"), *place("the frame")), JointFrame)
+    return ElementKind(tag, description, (link("link that it is fixed to"), *place_on_link("the frame")), JointFrame)

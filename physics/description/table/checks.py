@@ -34,8 +34,8 @@ def check_references(elements: Iterable[ElementKind], extension: Extension, robo
                     holders.append((held, getattr(entry.value, part.tag), part))
             for element, value, holder_kind in holders:
                 for attribute in holder_kind.attributes:
-                    name = getattr(value, attribute.name)
-                    if attribute.kind in known and name is not None and name not in known[attribute.kind]:
+                    name = getattr(value, attribute.name) if attribute.kind in known else None
+                    if name is not None and name not in known[attribute.kind]:
                         raise element.error(
                             f"{attribute.name} = '{name[:80]}': there is no such {attribute.kind.value}",
                             closest(name, known[attribute.kind]),

@@ -1,6 +1,7 @@
 """Reads ``<grouser>`` elements according to a table; `checks` compares their values."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from grouser.physics.description.data.pose import Vector3
@@ -56,12 +57,16 @@ def read_extension(robot: Element, elements: Collection[ElementKind]) -> Extensi
 
 def _build(element: Element, kind: ElementKind) -> Any:
     guarded = [attribute.name for attribute in kind.attributes if attribute.plausible is not None]
-    _check_attributes(element, (*(attribute.name for attribute in kind.attributes), *([MEANT] if guarded else ())))
+    names = (attribute.name for attribute in kind.attributes)
+    former = (attribute.former_name for attribute in kind.attributes if attribute.former_name in element.attributes)
+    _check_attributes(element, (*names, *former, *([MEANT] if guarded else ())))
     if guarded and MEANT in element.attributes:
         for name in element.text(MEANT).split():
             if name not in guarded:
                 raise element.error(f"{MEANT} = {shortened(name)} is not valid", closest(name, guarded))
-    values = {attribute.name: _read(element, attribute) for attribute in kind.attributes}
+    values = {
+        attribute.name: _read(element, attribute) for attribute in kind.attributes if attribute.kind is not Kind.ALONG
+    }
     tags = [part.tag for part in kind.parts]
     for child in element.children:
         if child.tag not in tags:
@@ -85,6 +90,10 @@ def _check_attributes(element: Element, valid: tuple[str, ...]) -> None:
 
 
 def _read(element: Element, attribute: Attribute) -> Any:
+    if attribute.former_name in element.attributes:
+        if attribute.name in element.attributes:
+            raise element.error(f"{attribute.name} is given twice, the second time as {attribute.former_name}")
+        attribute = replace(attribute, name=attribute.former_name)
     if attribute.name not in element.attributes and not attribute.required:
         return attribute.default
     reader = _READERS.get(attribute.kind)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, Joint
-from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import compose, matrix, quaternion_about, quaternion_from_rpy
 from grouser.physics.description.urdf.tree import in_tree_order
 
@@ -155,6 +156,29 @@ def rigid_lumps(machine: Machine) -> dict[str, str]:
         rigid = joint.type == "fixed" and joint.name not in compliant and joint.parent not in flexible
         lump[link] = lump[joint.parent] if rigid else link
     return lump
+
+
+def are_rigidly_joined(machine: Machine, lumps: dict[str, str], one: Any, other: Any) -> bool:
+    """Whether two points of links cannot move relative to each other.
+
+    Args:
+        machine: the machine.
+        lumps: of `rigid_lumps`.
+        one, other: each with `link`, and `xyz` in its frame.
+    """
+    bending = {flexible.link: flexible for flexible in machine.flexible_links}
+    bent = (end for end in (one, other) if end.link in bending and along_axis(bending[end.link], end.xyz) > 0.0)
+    return lumps[one.link] == lumps[other.link] and not any(bent)
+
+
+def along_axis(flexible: Any, xyz: Vector3) -> float:
+    """Place of a point of a flexible link's frame along the elastic axis, from its start [m]."""
+    return float((np.array(xyz) - flexible.xyz) @ elastic_axis(flexible))
+
+
+def elastic_axis(flexible: Any) -> np.ndarray:
+    """Direction of the elastic axis in the link's frame, (3,)."""
+    return matrix(quaternion_from_rpy(*flexible.rpy))[:, 0]
 
 
 def _nearest_to_zero(joint: Joint) -> float:

@@ -2,24 +2,21 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from grouser.physics.description.data.compliance import FlexibleLink
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Vector3
-from grouser.physics.description.data.rotation import matrix, quaternion_from_rpy
+from grouser.physics.description.data.sensors import MOUNTED
+from grouser.physics.description.elements.flexible_links.places import ROUNDING
 from grouser.physics.description.table.family import Extension
-
-# Share of the length by which a place may lie beyond the end by rounding.
-_ROUNDING = 1e-4
+from grouser.physics.description.urdf.placement import along_axis
 
 
 def check_flexible_links(machine: Machine, extension: Extension) -> None:
     """Checks that flexible links have a mass, and that what is on them can be.
 
     Raises:
-        MachineError: a link has no mass, a joint or cylinder is attached beyond its end, or a wheel, a sprocket or a
-            moving surface is on it.
+        MachineError: a link has no mass, something is attached before its start or beyond its end, or a wheel, a
+            sprocket or a moving surface is on it.
     """
     inertials = {link.name: link.inertial for link in machine.links}
     for entry in extension["flexible_links"]:
@@ -27,10 +24,18 @@ def check_flexible_links(machine: Machine, extension: Extension) -> None:
         inertial = inertials[flexible.link]
         if inertial is None or inertial.mass == 0.0:
             raise element.error(f"link '{flexible.link}' has no mass", "give it an <inertial> or a <density>")
-        axis = matrix(quaternion_from_rpy(*flexible.rpy))[:, 0]
+        slack = ROUNDING * flexible.length
+        # from the link's frame to the start of the axis it is rigid
+        first = min(0.0, along_axis(flexible, (0.0, 0.0, 0.0)))
         for what, xyz in _attached(machine, flexible):
-            along = float((np.array(xyz) - flexible.xyz) @ axis)
-            if along > flexible.length * (1.0 + _ROUNDING):
+            along = along_axis(flexible, xyz)
+            if along < first - slack:
+                raise element.error(
+                    f"{what} is attached at {along:.6g} m along the elastic axis, before its start and the link's "
+                    f"frame; valid: from {first:.6g} m",
+                    "start the axis there, or attach it to the link before",
+                )
+            if along > flexible.length + slack:
                 raise element.error(
                     f"{what} is attached at {along:.6g} m along the elastic axis, beyond its length of "
                     f"{flexible.length:g} m",
@@ -41,7 +46,7 @@ def check_flexible_links(machine: Machine, extension: Extension) -> None:
 
 
 def _attached(machine: Machine, flexible: FlexibleLink) -> Iterator[tuple[str, Vector3]]:
-    """Joints, loop joints and cylinders on the link, and their places in its frame."""
+    """Joints, loop joints, cylinders and sensors on the link, and their places in its frame."""
     for joint in machine.joints:
         if joint.parent == flexible.link:
             yield f"joint '{joint.name}'", joint.pose.position
@@ -53,6 +58,10 @@ def _attached(machine: Machine, flexible: FlexibleLink) -> Iterator[tuple[str, V
         for end in (cylinder.barrel, cylinder.rod):
             if end.link == flexible.link:
                 yield f"cylinder '{cylinder.name}'", end.xyz
+    for field in MOUNTED:
+        for sensor in getattr(machine, field):
+            if sensor.link == flexible.link:
+                yield f"sensor '{sensor.name}'", sensor.xyz
 
 
 def _rigid_only(machine: Machine, flexible: FlexibleLink) -> Iterator[str]:

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from grouser.physics.description.data.compliance import BeamSection, FlexibleLink
 from grouser.physics.description.data.mechanism import Inertial
 from grouser.physics.description.elements.flexible_links.element import SIZE_MAX, WrittenFlexibleLink
+from grouser.physics.description.elements.flexible_links.end_load import carries_at_end
 from grouser.physics.description.elements.flexible_links.inertia import check_agreement, sections_inertial
 from grouser.physics.description.elements.flexible_links.sections import SECTION, SectionShape, has_shape, section_of
 from grouser.physics.description.table.family import Entry, Extension, Scope
@@ -25,6 +26,7 @@ COORDINATES_MAX = 64
 _STIFFNESSES = ("bending_stiffness_y", "bending_stiffness_z", "torsional_stiffness")
 _MATERIAL = ("modulus", "shear_modulus", "density")
 _MODAL = {"axial": 1, "torsion": 1, "bending": "both", "modes": None, "coupling": "first_order", "rotary_inertia": True}
+_END_LOADS = "assumed_modes"
 _STIFFNESS_MAX = 1e15
 
 
@@ -53,7 +55,7 @@ def complete_flexible_link(entry: Entry, scope: Scope) -> FlexibleLink:
     Raises:
         MachineError: values that contradict each other, or are out of range.
     """
-    flexible = _flexible_link(entry)
+    flexible = _flexible_link(entry, carries_at_end(entry.value, scope))
     inertial = scope.links[flexible.link].inertial
     if not flexible.sections:
         return flexible
@@ -66,11 +68,12 @@ def complete_flexible_link(entry: Entry, scope: Scope) -> FlexibleLink:
     return flexible
 
 
-def _flexible_link(entry: Entry) -> FlexibleLink:
-    """What follows from the element alone; the density is 0 if it is not given."""
+def _flexible_link(entry: Entry, carries: bool = False) -> FlexibleLink:
+    """What follows from the element, and whether its end carries something; the density is 0 if it is not given."""
     written, element = entry.value, entry.element
-    discretisation = _discretisation(written, element)
-    _check_size(written, element, discretisation)
+    discretisation = written.discretisation
+    end_loads = _end_loads(written, element, carries)
+    _check_size(written, element, discretisation, end_loads)
     sections = _sections(written, element)
     _check_one_way(written, element, discretisation, sections)
     if sections:
@@ -92,26 +95,25 @@ def _flexible_link(entry: Entry) -> FlexibleLink:
         written.rpy,
         written.length,
         *stiffnesses,
-        written.damping_time,
+        written.damping,
         written.modulus or 0.0,
         written.shear_modulus or 0.0,
         written.density or 0.0,
         sections,
         **{name: getattr(written, name) for name in _MODAL},
+        end_loads=end_loads,
     )
 
 
-def _discretisation(written: WrittenFlexibleLink, element: Element) -> str:
-    given = [name for name in (written.discretisation, written.method) if name is not None]
-    if len(given) != 1:
-        raise element.error(
-            "discretisation is given twice, the second time as method" if given else "'discretisation' is missing",
-            f"one of {', '.join(SIZES)}",
-        )
-    return given[0]
+def _end_loads(written: WrittenFlexibleLink, element: Element, carries: bool) -> bool:
+    if written.discretisation == _END_LOADS:
+        return carries if written.end_loads is None else written.end_loads
+    if written.end_loads is not None:
+        raise element.error(f"end_loads is given for {written.discretisation}, not {_END_LOADS}", "leave it out")
+    return False
 
 
-def _check_size(written: WrittenFlexibleLink, element: Element, discretisation: str) -> None:
+def _check_size(written: WrittenFlexibleLink, element: Element, discretisation: str, end_loads: bool) -> None:
     least, most = SIZES[discretisation]
     if not least <= written.size <= most:
         raise element.error(f"size = {written.size} of {discretisation}; valid: {least} to {most}")
@@ -123,6 +125,8 @@ def _check_size(written: WrittenFlexibleLink, element: Element, discretisation: 
     directions = 2 if written.bending == "both" else 1
     bent = {"assumed_modes": 0, "finite_elements": written.size, "bezier": -1, "b_spline": 1}[discretisation]
     count = directions * (written.size + bent) + written.axial + written.torsion
+    if end_loads:
+        count += 2 * directions + (written.axial > 0) + (written.torsion > 0)
     if min(count, written.modes or count) > COORDINATES_MAX:
         raise element.error(
             f"it has {count} elastic coordinates; valid: up to {COORDINATES_MAX}",

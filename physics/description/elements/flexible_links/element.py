@@ -25,8 +25,7 @@ class WrittenFlexibleLink(SectionShape):
     given."""
 
     link: str = ""
-    discretisation: str | None = None
-    method: str | None = None
+    discretisation: str = ""
     size: int = 1
     xyz: Vector3 = (0.0, 0.0, 0.0)
     rpy: Vector3 = (0.0, 0.0, 0.0)
@@ -37,13 +36,14 @@ class WrittenFlexibleLink(SectionShape):
     modulus: float | None = None
     shear_modulus: float | None = None
     density: float | None = None
-    damping_time: float = 0.0
+    damping: float = 0.0
     axial: int = 1
     torsion: int = 1
     bending: str = "both"
     modes: int | None = None
     coupling: str = "first_order"
     rotary_inertia: bool = True
+    end_loads: bool | None = None
     section: tuple[WrittenSection, ...] = ()
 
 
@@ -62,10 +62,8 @@ FLEXIBLE_LINK = ElementKind(
             "discretisation",
             "how its deflection is described",
             DISCRETISATIONS,
-            required=False,
-            default_text="`method`",
+            former_name="method",
         ),
-        choice("method", "earlier name of `discretisation`", DISCRETISATIONS, required=False, default_text="none"),
         _count(
             "size",
             "number of modes of a bending direction (assumed_modes), of elements (finite_elements, rigid_elements) or "
@@ -74,7 +72,7 @@ FLEXIBLE_LINK = ElementKind(
             minimum=1,
         ),
         *place("start of the elastic axis, which runs along x"),
-        positive("length", "m", "of the elastic axis"),
+        positive("length", "m", "of the elastic axis", default=0.0, default_text="to the last joint on the link"),
         *SHAPE,
         positive("modulus", "Pa", "Young's modulus E", default_text="none"),
         positive("shear_modulus", "Pa", "shear modulus G", default_text="none"),
@@ -86,7 +84,14 @@ FLEXIBLE_LINK = ElementKind(
             "bending_stiffness_z", "N m2", "E I of bending about z; rigid_elements", default_text="of the section"
         ),
         positive("torsional_stiffness", "N m2", "G J; rigid_elements", default_text="of the section"),
-        non_negative("damping_time", "s", "damping over stiffness (proportional damping)", default=0.0),
+        non_negative(
+            "damping",
+            "s",
+            "damping over stiffness (proportional damping): a vibration of w rad/s has w / 2 times this as its damping "
+            "ratio",
+            default=0.0,
+            former_name="damping_time",
+        ),
         _count("axial", "number of functions of axial displacement; not rigid_elements", default=1, minimum=0),
         _count("torsion", "number of functions of twist; not rigid_elements", default=1, minimum=0),
         choice("bending", "about which axes it bends; not rigid_elements", ("both", "y", "z"), default="both"),
@@ -109,6 +114,14 @@ FLEXIBLE_LINK = ElementKind(
             "-",
             "whether its sections resist their turning in bending; not rigid_elements",
             default=True,
+        ),
+        Attribute(
+            "end_loads",
+            Kind.BOOLEAN,
+            "-",
+            "assumed_modes: whether the static shapes of loads at the end are added to the modes: two a bending "
+            "direction, one of axial displacement and one of twist. The others contain them",
+            default_text="true if its end carries a mass, a loop joint or a cylinder",
         ),
     ),
     WrittenFlexibleLink,

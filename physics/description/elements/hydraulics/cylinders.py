@@ -23,7 +23,13 @@ from grouser.physics.description.table.attributes import (
 from grouser.physics.description.table.family import Entry, Scope
 from grouser.physics.description.table.requirements import require_with
 from grouser.physics.description.text.xml_tree import Element
-from grouser.physics.description.urdf.placement import initial_positions, link_poses, point_on_link, rigid_lumps
+from grouser.physics.description.urdf.placement import (
+    are_rigidly_joined,
+    initial_positions,
+    link_poses,
+    point_on_link,
+    rigid_lumps,
+)
 
 # Tolerance of the initial length of a cylinder [m]: initial joint positions have few digits.
 STROKE_TOLERANCE = 1e-3
@@ -160,7 +166,7 @@ def check_cylinders_fit(machine: Machine, entries: Collection[Entry]) -> None:
     poses = link_poses(machine, initial_positions(machine))
     for entry in entries:
         cylinder = entry.value
-        if lumps[cylinder.barrel.link] == lumps[cylinder.rod.link]:
+        if are_rigidly_joined(machine, lumps, cylinder.barrel, cylinder.rod):
             raise entry.element.error(
                 f"its links '{cylinder.barrel.link}' and '{cylinder.rod.link}' are rigidly joined: it cannot move",
                 "attach its ends to links with a movable joint between them",

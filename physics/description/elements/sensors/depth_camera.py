@@ -9,7 +9,7 @@ from grouser.physics.description.table.attributes import (
     link,
     name_of,
     non_negative,
-    place,
+    place_on_link,
     positive,
 )
 from grouser.physics.description.table.family import Entry, Scope
@@ -26,7 +26,7 @@ DEPTH_CAMERA = ElementKind(
     (
         name_of("name, also of its frame; different from all links, joints and sensors"),
         link("link that it is fixed to"),
-        *place("its frame"),
+        *place_on_link("its frame"),
         Attribute(
             "width", Kind.COUNT, "pixel", "width of the image", default=DepthCamera.width, minimum=2, maximum=SIDE_MAX
         ),

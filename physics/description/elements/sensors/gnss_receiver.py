@@ -2,7 +2,7 @@
 
 from grouser.physics.description.data.sensors import GnssReceiver
 from grouser.physics.description.elements.sensors.frame import check_sensor_name
-from grouser.physics.description.table.attributes import ElementKind, link, name_of, non_negative, place
+from grouser.physics.description.table.attributes import ElementKind, link, name_of, non_negative, place_on_link
 from grouser.physics.description.table.family import Entry, Scope
 
 GNSS_RECEIVER = ElementKind(
@@ -13,7 +13,7 @@ GNSS_RECEIVER = ElementKind(
     (
         name_of("name, also of its frame; different from all links, joints and sensors"),
         link("link that it is fixed to"),
-        *place("its frame"),
+        *place_on_link("its frame"),
         non_negative(
             "horizontal_noise",
             "m",

@@ -14,7 +14,7 @@ from grouser.physics.description.table.attributes import (
     link,
     name_of,
     non_negative,
-    place,
+    place_on_link,
     positive,
 )
 from grouser.physics.description.table.family import Entry, Scope
@@ -76,7 +76,7 @@ SENSOR = ElementKind(
         name_of("name, also of its frame; different from all links and joints"),
         choice("type", "kind of sensor", ("imu", "lidar")),
         link("link that it is fixed to"),
-        *place("its frame"),
+        *place_on_link("its frame"),
         Attribute("beams", Kind.COUNT, "-", "number of beams", default_text="720", minimum=2, maximum=BEAMS_MAX),
         Attribute(
             "angle_min",

@@ -12,7 +12,7 @@ from grouser.physics.description.table.attributes import (
     link,
     name_of,
     non_negative,
-    place,
+    place_on_link,
     positive,
 )
 from grouser.physics.description.table.family import Entry, Scope
@@ -33,7 +33,7 @@ LIDAR_3D = ElementKind(
     (
         name_of("name, also of its frame; different from all links, joints and sensors"),
         link("link that it is fixed to"),
-        *place("its frame"),
+        *place_on_link("its frame"),
         Attribute(
             "channels",
             Kind.COUNT,

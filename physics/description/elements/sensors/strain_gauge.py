@@ -32,7 +32,7 @@ def complete_gauge(entry: Entry, scope: Scope) -> StrainGauge:
     gauge, element = entry.value, entry.element
     beams = {one.value.link: one.value for one in scope.extension["flexible_links"]}
     beam = beams.get(gauge.link)
-    if beam is None or "rigid_elements" in (beam.discretisation, beam.method):
+    if beam is None or beam.discretisation == "rigid_elements":
         found = "is not flexible" if beam is None else "is divided into rigid elements, which have no strain"
         raise element.error(f"link '{gauge.link}' {found}", "name a link with a <flexible_link> of another kind")
     if gauge.at > beam.length:
