@@ -35,7 +35,7 @@ def on_supports(method, start, end, length, diameter, axis="0 0 1", **more):
 
 
 def bending_frequencies(machine):
-    modes = Simulation(machine, World(ground=None)).vibration_modes()
+    modes = Simulation(machine, World(ground=None)).vibration.modes()
     return np.array([mode.frequency for mode in modes if max(mode.energy, key=mode.energy.get).startswith("rod.bend")])
 
 
