@@ -2,7 +2,7 @@
 
 import dataclasses
 import typing
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from shipped import shipped_machine
@@ -87,8 +87,11 @@ def test_prefixed_changes_names_only(name):
     machine = shipped_machine(name)
     renamed = replace(prefixed(machine, "a/"), file=machine.file, warnings=())
     original = replace(machine, tanks=circuit_tanks(machine), warnings=())
-    assert "'a/" in repr(renamed)
-    assert repr(renamed).replace("'a/", "'") == repr(original)
+    before, after = (
+        repr([getattr(one, field.name) for field in fields(one) if field.repr]) for one in (original, renamed)
+    )
+    assert "'a/" in after
+    assert after.replace("'a/", "'") == before
 
 
 @pytest.mark.parametrize("name", MACHINES)

@@ -7,7 +7,7 @@ import pytest
 
 import grouser
 from grouser.physics.base.errors import MachineError
-from grouser.physics.description import parse_machine
+from grouser.physics.description import load_machine, parse_machine
 from grouser.physics.description.text import xacro as expand
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
@@ -107,10 +107,10 @@ def test_unknown_xacro_arguments_are_told(tmp_path, included):
         declared = '<xacro:include filename="arguments.xacro"/>'
     path = xacro_file(tmp_path, f'{declared}<link name="$(arg bucket)"/>')
     warning = f"{path}: it has no xacro argument 'buckett'; it is ignored (did you mean 'bucket'?)"
-    machine = grouser.load_machine(path, {"buckett": "b"})
+    machine = load_machine(path, {"buckett": "b"})  # of the command line
     assert machine.root == "a"
     assert warning in machine.warnings
-    assert not any("xacro argument" in text for text in grouser.load_machine(path, {"bucket": "b"}).warnings)
+    assert not any("xacro argument" in text for text in load_machine(path, {"bucket": "b"}).warnings)
 
 
 def test_argument_that_is_used_without_a_declaration_is_known(tmp_path):

@@ -31,7 +31,7 @@ def test_soil_costs_of_tracks_are_the_sinkage_of_plates(yard, name):
     machine, grid = shipped_machine(name), occupancy_map(yard, resolution=0.1)
     sand, track = yard.soil.soils[0], machine.tracks[0]
     area = sum(track.width * track.path.longest_run for track in machine.tracks)
-    pressure = 9.80665 * Simulation(machine, yard).model.body_mass.sum() / area
+    pressure = 9.80665 * Simulation(machine, yard).arrays.model.body_mass.sum() / area
     stiffness = sand.cohesive_modulus / track.width + sand.frictional_modulus
     sinkage = (pressure / stiffness) ** (1.0 / sand.exponent)
     found = at(grid, soil_costs(machine, yard, grid), 0.0, 0.0)

@@ -261,7 +261,8 @@ def test_benchmark_plot_shows_all_coordinates_and_the_energy(name):
     figure = matplotlib.figure.Figure()
     curve = {"t": result["time"], first: result["coordinates"][:, 0]}
     experiments.load(name).plot(parameters, result, figure, (ReferenceTable(curve),))
-    assert [axes.get_ylabel() for axes in figure.axes] == [*result["sweep_coordinate"], "change of\nenergy [J]"]
+    coordinates = [name.replace("_", " ") for name in result["sweep_coordinate"]]
+    assert [axes.get_ylabel() for axes in figure.axes] == [*coordinates, "change of\nenergy [J]"]
     assert [len(axes.lines) for axes in figure.axes] == [2] + [1] * (len(figure.axes) - 1)
 
 
