@@ -57,12 +57,14 @@ class Shot:
     Attributes:
         machine, world, program: what runs.
         time: of the simulation at the picture [s].
+        arguments: of the machine's xacro file, "name:=value" each.
     """
 
     machine: str
     world: str = "flat"
     program: str = ""
     time: float = 6.0
+    arguments: tuple[str, ...] = ()
 
 
 SHOTS = {
@@ -73,6 +75,7 @@ SHOTS = {
     "four_track_carrier": Shot("four_track_carrier", "sand", time=2.0),
     "hydraulic_lift": Shot("hydraulic_lift", time=2.0),
     "loader_crane": Shot("loader_crane", program="loader_crane", time=3.0),
+    "loader_crane_flexible": Shot("loader_crane", program="loader_crane", time=3.0, arguments=("flexible:=true",)),
     "rigid_pendulum": Shot("rigid_pendulum", "weightless", time=2.0),
     "rover": Shot("rover", "sand", "rover", 10.0),
     "servo_fin": Shot("servo_fin", program="servo_fin", time=3.0),
@@ -160,10 +163,11 @@ def take(shot: Shot, file: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    arguments = {"machine_arguments": list(shot.arguments)} if shot.arguments else {}
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
         node("viewer", port=port, world=shot.world, rate=5.0),
-        node("simulator", machine=shot.machine, world=shot.world, program=shot.program),
+        node("simulator", machine=shot.machine, world=shot.world, program=shot.program, **arguments),
     ):
         end = time.monotonic() + PATIENCE
         while not listening(port) and time.monotonic() < end:
