@@ -140,6 +140,6 @@ def test_two_simulators_in_a_domain_say_so(compiled, peer, launch, loader_file):
             lines[name].append(process.stdout.readline())
     told = "".join(lines["second"])
     assert f"({loader_file}) in the world flat" in told and "step 1 ms, as /simulator in ROS domain" in told
-    assert told.index("in the world flat") < told.index("running") < told.index("there are two clocks")
+    assert told.index("in the world flat") < told.index("there are two clocks")  # "running" may come on either side
     for name in lines:
         assert "also named /simulator" in lines[name][-1]
