@@ -7,6 +7,7 @@ import pytest
 
 from grouser.program import CommandProgram, TimedCommand
 from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.program_playing import TimedPlayer
 from grouser.runtime.supervision import CommandSupervisor
 
 SAFE = {"boom": 0.0, "stick": 0.0, "drum": 0.0}  # the mast is in position mode and holds
@@ -19,7 +20,7 @@ def warnings():
 
 @pytest.fixture
 def supervisor(warnings):
-    return CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append)
+    return CommandSupervisor(0.001, 0.5, SAFE, None, warnings.append)
 
 
 def test_only_received_commands_pass(supervisor):
@@ -29,7 +30,7 @@ def test_only_received_commands_pass(supervisor):
 
 
 def test_source_may_have_its_own_timeout(warnings):
-    supervisor = CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append, {"joints": 0.2, "valves": 0.0})
+    supervisor = CommandSupervisor(0.001, 0.5, SAFE, None, warnings.append, {"joints": 0.2, "valves": 0.0})
     supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"drum": 2.0}, "others": {"stick": 0.3}})
     assert supervisor.commands(199, {}) == {}
     assert supervisor.commands(200, {}) == {"drum": 0.0}
@@ -102,7 +103,7 @@ def test_reset_clears_the_sources(supervisor):
 @pytest.fixture
 def player(warnings):
     program = CommandProgram([TimedCommand(1.0, "boom", 0.5), TimedCommand(2.0, "mast", 1.0, 1.0, "joint")])
-    return CommandSupervisor(0.001, 0.5, SAFE, program, {"mast": 0.5}, warnings.append)
+    return CommandSupervisor(0.001, 0.5, SAFE, TimedPlayer(program, {"mast": 0.5}, 0.001), warnings.append)
 
 
 def test_program_plays_without_timeout(player):
