@@ -103,6 +103,17 @@ class Diagram:
                 f"block {name}", kind, f"{error}; {error.remedy}" if error.remedy else str(error)
             ) from None
 
+    def command(self, actuator: str, wire: Any) -> None:
+        """Wires the command of an actuator: ``diagram.command("lift_valve", "late")``.
+
+        Raises:
+            ParameterError: what is given is no wire.
+        """
+        try:
+            self.commands[actuator] = as_wire(wire)
+        except BlockError as error:
+            raise ParameterError(f"command {actuator}", wire, str(error)) from None
+
     def place(self, name: str, placed: Placed) -> None:
         """Adds a block that is made.
 

@@ -53,7 +53,7 @@ def multiplied(one: Unit, other: Unit, power: int = 1) -> Unit:
 def unit_text(unit: Unit) -> str:
     """A unit as it is written; one with a name of its own by that name."""
     for name, powers in _NAMED.items():
-        if name != "rad" and _unit(powers) == unit:
+        if name not in ("rad", "Hz") and _unit(powers) == unit:
             return name
     above = [_factor(base, power) for base, power in unit if power > 0]
     below = [_factor(base, -power) for base, power in unit if power < 0]

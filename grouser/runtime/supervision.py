@@ -11,9 +11,10 @@ class CommandSupervisor:
     """Merges the command program and the command sources, with a silence watchdog.
 
     A timed program plays until any source commands; then its actuators go to their safe values and it stays off until
-    a reset. A diagram goes on: it takes the commands that it reads, and those of its other actuators are refused. When a source has been silent for longer than the timeout, its actuators go to their safe values: valves to
-    neutral, velocity and effort drives to zero; position drives hold their last target. Silence is measured in
-    simulation time, so that a run is repeatable and a pause is not silence.
+    a reset. A diagram goes on: it takes the commands that it reads, and those of its other actuators are refused. When
+    a source has been silent for longer than the timeout, its actuators go to their safe values: valves to neutral,
+    velocity and effort drives to zero; position drives hold their last target. Silence is measured in simulation time,
+    so that a run is repeatable and a pause is not silence.
 
     Args:
         step_size: simulated time of a step [s].

@@ -27,7 +27,7 @@ def _make(parameters: dict[str, Any], wired: Sequence[str]) -> Block:
 
 def _caller(function: Callable[..., Any], names: Sequence[str], outputs: Mapping[str, Port]) -> Callable[..., Any]:
     """Calls a function, or the instance of a class that is made now, by the names of its inputs."""
-    called: Callable[..., Any] = function() if inspect.isclass(function) else function
+    called: Any = function() if inspect.isclass(function) else function
     timed = "interval" in inspect.signature(called).parameters
 
     def call(interval: float, *inputs: Any) -> list[Any]:
