@@ -114,6 +114,18 @@ class Diagram:
         except BlockError as error:
             raise ParameterError(f"command {actuator}", wire, str(error)) from None
 
+    def input_value(self, name: str, value: Value) -> Value:
+        """A value as the input of a name has it: a truth, or a number.
+
+        Raises:
+            ParameterError: there is none of this name, or the value is not finite.
+        """
+        if name not in self.inputs:
+            raise ParameterError("input", name, closest(name, self.inputs))
+        if not math.isfinite(value):
+            raise ParameterError(f"input {name}", value, "a finite number, or true or false")
+        return bool(value) if isinstance(self.inputs[name].default, bool) else float(value)
+
     def place(self, name: str, placed: Placed) -> None:
         """Adds a block that is made.
 

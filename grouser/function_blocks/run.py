@@ -1,6 +1,5 @@
 """A diagram beside a simulation: reads signals, executes the blocks once a cycle, and gives the commands."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,8 +7,7 @@ from grouser.function_blocks.block import Value
 from grouser.function_blocks.diagram import Diagram
 from grouser.function_blocks.plan import Plan, Surroundings, make_plan
 from grouser.function_blocks.units import unit_text
-from grouser.physics.base.errors import MachineError, ParameterError
-from grouser.physics.description.text.names import closest
+from grouser.physics.base.errors import MachineError
 from grouser.physics.simulation.signals import Signals, values_of
 from grouser.program import TWIST
 
@@ -88,12 +86,7 @@ class DiagramRun:
         Raises:
             ParameterError: there is none of this name, or the value is not finite.
         """
-        if name not in self.inputs:
-            raise ParameterError("input", name, closest(name, self.inputs))
-        if not math.isfinite(value):
-            raise ParameterError(f"input {name}", value, "a finite number, or true or false")
-        truth = isinstance(self.diagram.inputs[name].default, bool)
-        self.inputs[name] = bool(value) if truth else float(value)
+        self.inputs[name] = self.diagram.input_value(name, value)
 
     def execute(self, operator: Mapping[str, float]) -> dict[str, float]:
         """One cycle.

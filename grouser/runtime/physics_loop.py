@@ -398,6 +398,11 @@ class PhysicsLoop:
         for bridge, present in faults.items():
             self._note(BridgeFaultsChanged(self.step, name, bridge, present))
 
+    def set_program_inputs(self, name: str, values: Mapping[str, float | bool]) -> None:
+        """Sets inputs of a robot's diagram."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            runtime.supervisor.set_program_inputs(values)
+
     def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
         """Changes the real-time factor and the overrun limit."""
         self._pacer.overrun_limit = overrun_limit

@@ -94,6 +94,9 @@ class TimedPlayer:
 class DiagramPlayer:
     """Executes a diagram in every cycle.
 
+    Attributes:
+        shown: stamp [ns] of the last cycle, and what was on the wires then, by name; for any thread.
+
     Args:
         diagram: what to execute.
         signals: of the machine.
@@ -111,6 +114,8 @@ class DiagramPlayer:
         self._interval = whole_steps(diagram.cycle, step_size)
         self._run = DiagramRun(diagram, signals, vehicle)
         self._start = 0
+        self._step_size = step_size
+        self.shown: tuple[int, Mapping[str, Value]] = (0, self._run.values)
 
     @property
     def actuators(self) -> Collection[str]:
@@ -120,14 +125,10 @@ class DiagramPlayer:
     def read(self) -> Collection[str]:
         return self._run.plan.operator.keys()
 
-    @property
-    def values(self) -> dict[str, Value]:
-        """What is on its wires after the last cycle, by name."""
-        return self._run.values
-
-    def set_input(self, name: str, value: Value) -> None:
-        """Sets an input; ParameterError if there is none of the name, or the value is not finite."""
-        self._run.set_input(name, value)
+    def set_inputs(self, values: Mapping[str, Value]) -> None:
+        """Sets inputs; ParameterError if there is none of a name, or a value is not finite."""
+        for name, value in values.items():
+            self._run.set_input(name, value)
 
     def begin(self, step: int) -> None:
         self._start = step
@@ -140,7 +141,11 @@ class DiagramPlayer:
         self._run.rebind(robot.signals)
 
     def commands(self, step: int, operator: Mapping[str, float]) -> Mapping[str, float]:
-        return {} if (step - self._start) % self._interval else self._run.execute(operator)
+        if (step - self._start) % self._interval:
+            return {}
+        commands = self._run.execute(operator)
+        self.shown = (round(1e9 * step * self._step_size), self._run.values)
+        return commands
 
     def steps_to_next(self, step: int) -> int:
         return self._interval - (step - self._start) % self._interval

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from grouser.function_blocks.block import Value
 from grouser.physics.base.errors import MachineError
 from grouser.physics.simulation.view import MachineView
-from grouser.runtime.program_playing import ProgramPlayer, operator_input
+from grouser.runtime.program_playing import DiagramPlayer, ProgramPlayer, operator_input
 
 
 class CommandSupervisor:
@@ -71,6 +72,11 @@ class CommandSupervisor:
         """Goes on with the same machine in another simulation."""
         if self._program is not None:
             self._program.rebind(robot)
+
+    def set_program_inputs(self, values: Mapping[str, Value]) -> None:
+        """Sets inputs of a diagram."""
+        if isinstance(self._program, DiagramPlayer):
+            self._program.set_inputs(values)
 
     def stop_program(self) -> None:
         """Ends the program until the next reset; a diagram until the stop is released."""

@@ -15,6 +15,7 @@ from grouser.nodes.shared import bridge_faults, messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.simulator.fault_parameters import FaultParameters
 from grouser.nodes.simulator.parameters import DECLARATIONS, PUBLISH_MAP_TF, SimulatorParameters
+from grouser.nodes.simulator.program_topics import ProgramTopics
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.nodes.simulator.trajectory_action import TrajectoryServer
@@ -129,6 +130,7 @@ class RobotInterface:
             self.moved_frames |= {frames.top}
         self.publisher = StatePublisher(endpoints, source, parameters)
         self.commanded: list[str] = []
+        self._program_topics: ProgramTopics | None = None
         self._create_inputs(parameters)
 
     def change(self, parameters: SimulatorParameters) -> None:
@@ -174,7 +176,10 @@ class RobotInterface:
         if program is None:
             return None
         if isinstance(program, Diagram):
-            return DiagramPlayer(program, robot.signals, self._can_drive, step_size)
+            player = DiagramPlayer(program, robot.signals, self._can_drive, step_size)
+            if self._program_topics is not None:
+                self._program_topics.show(player)
+            return player
         initial = {name: robot.command[name] for name in program.actuators if name not in TWIST}
         return TimedPlayer(program, initial, step_size)
 
@@ -204,6 +209,13 @@ class RobotInterface:
                 self._mailbox.call,
                 lambda topic, error: self._refuse(f"{self.place.prefix}{topic}", error),
                 self._warn,
+            )
+        if isinstance(self._program, Diagram):
+            self._program_topics = ProgramTopics(
+                self._endpoints,
+                self._program,
+                lambda values: self._mailbox.call(lambda loop: loop.set_program_inputs(self.place.name, values)),
+                lambda error: self._refuse(f"{self.place.prefix}{topics.PROGRAM_INPUTS}", error),
             )
         own = self._endpoints.name(topics.EMERGENCY_STOP)
         if self._node.resolve_topic_name(own) != topics.STOP_OF_ALL:  # which stops it, too

@@ -468,3 +468,10 @@ def test_the_command_checks_lists_and_draws(tmp_path, capsys):
     assert "'pressure.lift.piston_side' is no block and no signal" in capsys.readouterr().err
     assert cli.main(["diagram", "rover"]) == 2
     assert "unknown key 'commands'" not in capsys.readouterr().out
+
+
+def test_the_python_of_the_page_runs(capsys):
+    page = read_text(share_path("docs", "function_blocks.md"), 1_000_000, "page")
+    exec(page.partition("```python\n")[2].partition("```")[0], {})
+    error, unit = capsys.readouterr().out.split()
+    assert abs(float(error)) < 0.05 / 4.0 and unit == "m"
