@@ -194,7 +194,7 @@ class PhysicsLoop:
         recorder.note_state(self._stamp(), self.step, self._simulation.state, self._may_wait())
         recorder.end()
         self._refresh_report()
-        return Outcome(True, f"recorded in {recorder.file} up to t = {self._time():.3f} s")
+        return Outcome(True, f"recorded up to t = {self._time():.3f} s; grouser replay {recorder.file} --view")
 
     def finish(self) -> None:
         """Ends `run` after the present tick; from any thread."""

@@ -181,6 +181,14 @@ def test_rover_on_soil_replays_with_any_tile_capacity(tmp_path):
     loop.end()
     result = replay(Recording(tmp_path / "rover.mcap"))
     assert (result.difference, result.compared, result.time) == (None, 5, pytest.approx(2.01))
+    # Ruts, and contacts with them, are also in the state with which a later recording begins.
+    loop = RecordedLoop(rover, "sand", tmp_path / "part.mcap", drives=True, later=True)
+    assert loop.advance(300, {"twist.x": 0.3, "twist.yaw": -0.2})
+    assert loop.call(lambda one: one.begin_recording(loop.recorder, {})).success
+    assert loop.advance(300, {"twist.x": 0.3})
+    loop.end()
+    result = replay(Recording(tmp_path / "part.mcap"))
+    assert (result.difference, result.compared) == (None, 2)
 
 
 def test_a_recording_may_begin_and_end_in_the_midst_of_a_run(robot, tmp_path):
