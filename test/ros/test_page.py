@@ -363,7 +363,8 @@ def push_and_let_go(peer: Any, node: Any, page: Tab, other: Tab, picture: Path) 
         if attempt % 100 == 0:
             if attempt:
                 page.lift()
-            page.touch("#view", 0.2)
+            page.touch("#view", 0.4)
+        page.slide("#view", 0.2 + 0.01 * (attempt % 2))
 
     page.click("#push")
     before = place()
