@@ -23,7 +23,7 @@ RUN = [
     "pyyaml",
     "matplotlib",
     "pillow",
-    "viser",
+    "viser>=1.1",  # drags of parts
     "websockets>=14",  # which viser needs too
     "mcap>=1.6",
     "zstandard",  # in which mcap packs

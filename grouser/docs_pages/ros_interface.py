@@ -134,6 +134,10 @@ MEANINGS: dict[str, Meaning] = {
     topics.FOLLOW_JOINT_TRAJECTORY: Meaning("a trajectory to follow; docs/trajectories.md", given=_FOLLOWING),
     topics.CMD_VEL: Meaning("TwistStamped with `enable_stamped_cmd_vel`, else Twist", given=_DRIVEN),
     topics.EMERGENCY_STOP: Meaning("stops this machine; latched until `~/clear_emergency_stop` or a reset"),
+    topics.PUSH: Meaning(
+        "pushes the link of its frame, or a plain object: force at the frame's origin, and moment, along its axes, "
+        "for `push_timeout`; zeros end it; docs/pushes.md"
+    ),
     topics.STOP_OF_ALL: Meaning("the same for all machines of the simulation"),
     topics.JOY: Meaning("levers and buttons of the joystick"),
     topics.MAP: Meaning("where a machine cannot drive"),
@@ -143,6 +147,7 @@ MEANINGS: dict[str, Meaning] = {
     topics.RESET: Meaning("back to the start"),
     topics.PAUSE: Meaning("stand still, or go on"),
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
+    topics.RECORD: Meaning("true: record from now on, in `record_file`; false: end; docs/record_replay.md"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
     topics.BRIDGE_STATE: Meaning("whether the device or bus is open, and the state of every link, at each change"),
     topics.PROGRAM_INPUTS: Meaning("inputs of the function block diagram", given=_DIAGRAM),

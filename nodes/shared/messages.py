@@ -21,6 +21,7 @@ from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.sensors import Imu, Lidar
 from grouser.physics.description.text.names import closest
 from grouser.program import TWIST
@@ -327,6 +328,37 @@ def twist_command(message: Twist | TwistStamped) -> dict[str, float]:
             if not np.isfinite(value):
                 raise ParameterError(f"{part}.{axis}", value, "a finite number")
     return dict(zip(TWIST, (twist.linear.x, twist.linear.y, twist.angular.z), strict=True))
+
+
+def push_of(message: WrenchStamped, prefix: str) -> tuple[str, Vector3, Vector3]:
+    """Link, force at its origin [N] and moment [N m] of a push, along the axes of the link.
+
+    Args:
+        message: in the frame of the link.
+        prefix: of the frames of the machine.
+
+    Raises:
+        ParameterError: names the field that is empty or not a finite number.
+    """
+    link = message.header.frame_id.removeprefix(prefix)
+    if not link:
+        raise ParameterError("header.frame_id", message.header.frame_id, "the frame of a link or of an object")
+    parts = []
+    for part in ("force", "torque"):
+        vector = getattr(message.wrench, part)
+        values = (vector.x, vector.y, vector.z)
+        for axis, value in zip("xyz", values, strict=True):
+            if not np.isfinite(value):
+                raise ParameterError(f"wrench.{part}.{axis}", value, "a finite number")
+        parts.append(values)
+    return link, parts[0], parts[1]
+
+
+def make_push(frame: str, nanoseconds: int, force: Vector3, moment: Vector3) -> WrenchStamped:
+    """A push on the link of a frame; arguments as `push_of` returns them."""
+    message = make_wrench(frame)
+    fill_wrench(message, nanoseconds, np.array([*force, *moment]))
+    return message
 
 
 def valve_commands(message: DynamicInterfaceGroupValues, valves: Sequence[str]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from control_msgs.msg import DynamicInterfaceGroupValues
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -199,6 +199,7 @@ class RobotInterface:
         if self._can_drive:
             twist = TwistStamped if parameters.enable_stamped_cmd_vel else Twist
             self._subscribe(twist, topics.CMD_VEL, messages.twist_command)
+        self._endpoints.create_subscription(WrenchStamped, topics.PUSH, self._on_push, topics.RELIABLE)
         self._trajectories = None
         if any(mode != "effort" for mode in modes.values()):
             self._trajectories = TrajectoryServer(
@@ -240,6 +241,15 @@ class RobotInterface:
 
         self._endpoints.create_subscription(message_type, topic, receive, topics.RELIABLE)
         self.commanded.append(source)
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        """Pushes a link of the machine, or an object."""
+        try:
+            link, force, moment = messages.push_of(message, self.place.frame_prefix)
+        except ParameterError as error:
+            self._refuse(f"{self.place.prefix}{topics.PUSH}", error)
+            return
+        self._mailbox.call(lambda loop: loop.push(self.place.name, link, force, moment))
 
     def _on_bridge_faults(self, message: DiagnosticArray) -> None:
         """Has the faults of the machine's bridges recorded."""
