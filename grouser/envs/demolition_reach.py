@@ -35,7 +35,7 @@ class DemolitionReach(Task):
     )
     actions = tuple(Quantity(f"{joint} valve", 1.0, "-") for joint in _JOINTS)
     observations = (
-        *(Quantity(f"goal from the tip, {axis}", 5.0, "m") for axis in "xyz"),
+        *(Quantity(f"goal from the tip, {axis}", 8.0, "m") for axis in "xyz"),
         *(Quantity(f"tip from the chassis, {axis}", 5.0, "m") for axis in "xyz"),
         *(Quantity(f"position of {joint}", 2.2, "rad") for joint in _JOINTS),
         *(Quantity(f"velocity of {joint}", 1.0, "rad/s") for joint in _JOINTS),

@@ -184,8 +184,8 @@ class Simulation(MachineView):
         stay.
 
         Args:
-            joint_position: of joints that start elsewhere than the machine's file says, by name [rad or m]; closed loops
-                and cylinders follow, at the pressures of the start, and the base stays where it is.
+            joint_position: of joints that start elsewhere than the machine's file says, by name [rad or m]; closed
+                loops and cylinders follow, at the pressures of the start, and the base stays where it is.
 
         Raises:
             ParameterError: an unknown joint, a position beyond its limits, or one at which a loop does not close.
