@@ -26,7 +26,7 @@ class DemolitionReach(Task):
         "pump."
     )
     reward = (
-        "minus the distance from the goal in metres by 10, minus 0.01 times the mean square of the actions; 5 "
+        "minus a tenth of the distance from the goal in metres, minus 0.01 times the mean square of the actions; 5 "
         "for success, -5 for tilting"
     )
     end = (
@@ -58,13 +58,14 @@ def _sample(simulation: Simulation, random: np.random.Generator) -> np.ndarray:
     """Puts the arm to a random valid position; returns the place of the tip [m], (3,)."""
     for _ in samples():
         simulation.reset(random_positions(_RANGES, random))
-        tip, knuckle = _tip(simulation), point_of_link(simulation, "stick_link", _KNUCKLE)
-        if min(tip[2], knuckle[2]) >= _LOWEST and tip[0] >= _NEAREST and not simulation.overlaps():
+        place, knuckle = tip(simulation), point_of_link(simulation, "stick_link", _KNUCKLE)
+        if min(place[2], knuckle[2]) >= _LOWEST and place[0] >= _NEAREST and not simulation.overlaps():
             break
-    return tip
+    return place
 
 
-def _tip(simulation: Simulation) -> np.ndarray:
+def tip(simulation: Simulation) -> np.ndarray:
+    """Tip of the chisel in the world [m], (3,)."""
     return point_of_link(simulation, "tool_link", _TIP)
 
 
@@ -72,10 +73,10 @@ class _Reaching(Episode):
     def __init__(self, simulation: Simulation, goal: np.ndarray) -> None:
         super().__init__(simulation)
         self._goal = goal
-        self._tip = _tip(simulation)
+        self._tip = tip(simulation)
 
     def begin(self):
-        self._tip = _tip(self.simulation)
+        self._tip = tip(self.simulation)
         return inclination(self.simulation) <= 0.1 * _TILTED
 
     def act(self, action):
@@ -94,7 +95,7 @@ class _Reaching(Episode):
         )
 
     def judge(self, action):
-        before, self._tip = self._tip, _tip(self.simulation)
+        before, self._tip = self._tip, tip(self.simulation)
         interval = DemolitionReach.interval * self.simulation.step_size
         speed = float(np.linalg.norm(self._tip - before)) / interval
         distance = float(np.linalg.norm(self._goal - self._tip))

@@ -46,9 +46,9 @@ class ExcavatorTrench(Task):
         "already and is rigid: grouser has no digging yet, and no earth is moved."
     )
     reward = (
-        "10 for each metre of the way that the teeth have done, minus 0.1 times their distance from its next point "
-        "in metres, minus 0.1 times the force of bucket and stick on ground and walls by the machine's weight; 5 for "
-        "success, -5 for tilting"
+        "10 for each metre of the way that the teeth have done, minus a tenth of their distance from its next point in "
+        "metres, minus a tenth of the force of bucket and stick on ground and walls in units of the machine's weight; "
+        "5 for success, -5 for tilting"
     )
     end = "success: the teeth have come out at the end of the way; failure: the machine is tilted by more than 0.25 rad"
     actions = tuple(Quantity(f"{joint} valve", 1.0, "-") for joint in _JOINTS)
@@ -78,13 +78,14 @@ class ExcavatorTrench(Task):
         (near, far), (low, high) = _START
         for _ in samples():
             simulation.reset(random_positions(_RANGES, random))
-            x, _, z = _teeth(simulation)
+            x, _, z = teeth(simulation)
             if near <= x <= far and low <= z <= high and not simulation.overlaps():
                 break
         return _Following(simulation)
 
 
-def _teeth(simulation: Simulation) -> np.ndarray:
+def teeth(simulation: Simulation) -> np.ndarray:
+    """Middle of the teeth in the world [m], (3,)."""
     return point_of_link(simulation, "bucket_body", _TEETH)
 
 
@@ -107,7 +108,7 @@ class _Following(Episode):
     def _place(self):
         """Teeth from the chassis, along it and up [m], (2,)."""
         position, quaternion = self.simulation.base_pose()
-        x, _, z = spatial.matrix(tuple(quaternion)).T @ (_teeth(self.simulation) - position)
+        x, _, z = spatial.matrix(tuple(quaternion)).T @ (teeth(self.simulation) - position)
         return np.array([x, z])
 
     def observe(self):

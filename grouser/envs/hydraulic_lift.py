@@ -18,7 +18,9 @@ class HydraulicLift(Task):
         "A cylinder lifts 100 kg straight up. It starts at a random height and has to bring the load to another "
         "one, 0.05 to 0.45 m, and hold it."
     )
-    reward = "minus the distance from the goal by 0.5 m, minus 0.02 times the square of the action; 1 for success"
+    reward = (
+        "minus the distance from the goal in units of 0.5 m, minus 0.02 times the square of the action; 1 for success"
+    )
     end = "success: the load has been within 5 mm of the goal, slower than 10 mm/s, for 0.2 s"
     actions = (Quantity("valve", 1.0, "-"),)
     observations = (

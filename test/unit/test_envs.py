@@ -1,8 +1,10 @@
 """Environments: Gymnasium's checker, equal bits of single and vectorised ones, valid starts, goals that are reached."""
 
 import math
+import re
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import SyncVectorEnv  # noqa: E402
 
 from grouser import ParameterError  # noqa: E402
-from grouser.envs import TASKS, MachineEnv, MachineVectorEnv  # noqa: E402
+from grouser.docs_pages.environments import environments_section  # noqa: E402
+from grouser.envs import TASKS, MachineEnv, MachineVectorEnv, demolition_reach, excavator_trench  # noqa: E402
 from grouser.envs.demolition_reach import DemolitionReach  # noqa: E402
 from grouser.envs.excavator_trench import ExcavatorTrench  # noqa: E402
 from grouser.envs.hydraulic_lift import HydraulicLift  # noqa: E402
@@ -143,6 +146,60 @@ def test_rover_reaches_its_goal_on_sand():
     assert distance - left + 1.0 - effort <= total <= distance - left + 1.0
 
 
+def valves_towards(simulation, model, joints, point, velocity):
+    """Commands of the valves of joints that move a point with a velocity, by damped least squares.
+
+    Args:
+        simulation: what is moved.
+        model: another simulation of the machine, for its geometry.
+        joints: of the cylinders, by the cylinders' names.
+        point: simulation -> the point [m].
+        velocity: wanted [m/s].
+    """
+    present = {joint: simulation.joint_position[joint] for joint in joints.values()}
+    changes, strokes = [], []
+    for cylinder, joint in joints.items():
+        places = []
+        for step in (-1e-3, 1e-3):
+            model.reset(present | {joint: present[joint] + step})
+            places.append((point(model), model.cylinder[cylinder].position))
+        changes.append((places[1][0] - places[0][0]) / 2e-3)
+        strokes.append((places[1][1] - places[0][1]) / 2e-3)
+    jacobian = np.array(changes).T
+    rates = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + 0.05 * np.eye(len(velocity)), velocity)
+    commands = np.array(strokes) * rates / 0.15  # full spool moves the cylinders by 0.1 to 0.2 m/s
+    return commands / max(1.0, np.abs(commands).max())
+
+
+def test_chisel_reaches_its_goal():
+    environment, model = gymnasium.make("grouser/DemolitionReach-v0"), DemolitionReach().make_simulation()
+    observation, _ = environment.reset(seed=4)
+    joints, terminated, truncated = {name: name for name in ("swing", "boom", "stick", "tool")}, False, False
+    while not (terminated or truncated):
+        away = 8.0 * observation[:3]
+        velocity = away / max(0.5, np.linalg.norm(away) / 0.6)
+        simulation = environment.unwrapped.simulation
+        action = valves_towards(simulation, model, joints, demolition_reach.tip, velocity)
+        observation, _, terminated, truncated, info = environment.step(action)
+    assert info["is_success"]
+    assert np.linalg.norm(8.0 * observation[:3]) <= 0.1
+
+
+def test_teeth_follow_the_trench():
+    environment, model = gymnasium.make("grouser/ExcavatorTrench-v0"), ExcavatorTrench().make_simulation()
+    observation, _ = environment.reset(seed=0)
+    joints, total, terminated, truncated = {"boom": "boom", "stick": "stick"}, 0.0, False, False
+    while not (terminated or truncated):
+        away = 2.0 * observation[:2]
+        velocity = away / max(0.15, np.linalg.norm(away) / 0.5)
+        simulation = environment.unwrapped.simulation
+        action = valves_towards(simulation, model, joints, lambda each: excavator_trench.teeth(each)[[0, 2]], velocity)
+        observation, reward, terminated, truncated, info = environment.step(np.append(action, 0.0))
+        total += reward
+    assert info["is_success"]
+    assert 15.0 < total < 22.0, "1.7 m and success, less what is lost on the way"
+
+
 def test_episodes_are_truncated_after_the_time_limit():
     environments = gymnasium.make_vec(LIFT, num_envs=2, max_episode_steps=3)
     environments.reset(seed=0)
@@ -188,3 +245,15 @@ def test_stable_baselines_learns_in_copies():
     assert policy.num_timesteps == 64
     with pytest.raises(ParameterError, match="autoreset_mode"):
         StableBaselinesEnv(gymnasium.make_vec(LIFT, num_envs=2))
+
+
+def test_page_of_the_environments():
+    """Its section on them is what their tasks say, and its examples run."""
+    page = (Path(__file__).parents[2] / "docs" / "gymnasium.md").read_text(encoding="utf-8")
+    assert page.endswith(environments_section()), (
+        "run: python -m grouser.docs_pages.environments, at the end of the page"
+    )
+    namespace: dict = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(block, "docs/gymnasium.md", "exec"), namespace)
+    assert namespace["observations"].shape == (4, len(HydraulicLift.observations))

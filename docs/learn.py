@@ -1,7 +1,7 @@
 """Trains PPO of Stable-Baselines3 in an environment of grouser, and compares it with random actions.
 
 pip install "grouser[learn]"
-python examples/learn.py grouser/HydraulicLift-v0 --steps 200000
+python docs/learn.py grouser/HydraulicLift-v0 --steps 200000
 """
 
 import argparse
