@@ -19,7 +19,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import packed_at
 from grouser.physics.base.phases import NOTHING
-from grouser.physics.base.trees import element, leaves, stacked
+from grouser.physics.base.trees import copy_into, element, leaves, stacked
 from grouser.physics.integrators.context import State
 from grouser.physics.integrators.midpoint import run_midpoint_steps
 from grouser.physics.integrators.step import run_steps
@@ -161,11 +161,18 @@ class Batch(Generic[Copy]):
         self._share_states(rooms)
 
     def _share_states(self, rooms: list[StateCapacity]) -> None:
-        """Stacks the states of all copies anew, with room for the greatest of these capacities."""
+        """Puts the states of all copies into the stack, with room for the greatest of these capacities."""
         capacity = StateCapacity(*np.max(rooms, axis=0).tolist())
-        self.state = stacked([with_capacity(engine.state, capacity) for engine in self._engines])
-        for i, engine in enumerate(self._engines):
-            engine.use_state(element(self.state, i))
+        states = [with_capacity(engine.state, capacity) for engine in self._engines]
+        self.state = self.state._replace(
+            soil=stacked([state.soil for state in states]),
+            contact=stacked([state.contact for state in states]),
+            sleeping=stacked([state.sleeping for state in states]),
+        )
+        for i, (engine, state) in enumerate(zip(self._engines, states, strict=True)):
+            own = element(self.state, i)
+            copy_into(state, own)
+            engine.use_state(own)
         self._find_copies()
 
     def _find_copies(self):
