@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from grouser.envs.stage import Stage, action_space, observation_space
+from grouser.envs.stage import Stage, action_space, observation_space, refuse_pictures
 from grouser.envs.task import Task
 
 
@@ -19,13 +19,16 @@ class MachineEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     Attributes:
         task: as given.
         simulation: what is stepped, to be read and recorded.
+
+    Raises:
+        ParameterError: a mode of drawing.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(self, task: Task, render_mode: None = None) -> None:
+        refuse_pictures(render_mode)
         self.task = task
-        self.render_mode = render_mode
         self.observation_space, self.action_space = observation_space(task), action_space(task)
         self.simulation = task.make_simulation()
         self._stage = Stage(task, [self.simulation], lambda count, copies: self.simulation.step(count))

@@ -9,7 +9,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from grouser.envs.stage import Stage, action_space, observation_space
+from grouser.envs.stage import Stage, action_space, observation_space, refuse_pictures
 from grouser.envs.task import Task
 from grouser.physics.base.checks import require_count
 from grouser.physics.base.errors import ParameterError
@@ -47,9 +47,9 @@ class MachineVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         threads: int | None = None,
         render_mode: None = None,
     ) -> None:
+        refuse_pictures(render_mode)
         self.task = task
         self.num_envs = require_count("num_envs", num_envs, 1, _MOST_ENVS, " of copies")
-        self.render_mode = render_mode
         self._mode = _mode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
         self.single_observation_space, self.single_action_space = observation_space(task), action_space(task)
@@ -75,18 +75,24 @@ class MachineVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             options: `reset_mask` chooses the copies, (num_envs,) of bool.
 
         Raises:
+            ResetNeeded: the first time, some of the copies.
             ParameterError: not as many seeds as copies, or a mask of another shape.
         """
-        seeds = [seed + copy for copy in range(self.num_envs)] if isinstance(seed, int) else seed
-        if seeds is not None and len(seeds) != self.num_envs:
+        if seed is None or isinstance(seed, int | np.integer):
+            seeds = [None if seed is None else int(seed) + copy for copy in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
             raise ParameterError("seed", seed, f"a whole number, or {self.num_envs} of them")
         mask = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_))
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
             raise ParameterError("reset_mask", mask, f"an array of bool of the shape ({self.num_envs},)")
         if not self._random:
+            if not mask.all():
+                raise ResetNeeded("reset all copies first, without a reset_mask")
             self._random = [seeding.np_random()[0] for _ in range(self.num_envs)]
         for copy in np.flatnonzero(mask).tolist():
-            if seeds is not None and seeds[copy] is not None:
+            if seeds[copy] is not None:
                 self._random[copy] = seeding.np_random(seeds[copy])[0]
         self._begin(mask)
         return self._observations.copy(), {}

@@ -73,6 +73,16 @@ class Stage:
         return episode
 
 
+def refuse_pictures(render_mode: object) -> None:
+    """Refuses a mode of drawing.
+
+    Raises:
+        ParameterError: it is not None.
+    """
+    if render_mode is not None:
+        raise ParameterError("render_mode", render_mode, "None: the environments draw no pictures")
+
+
 def observation_space(task: Task) -> spaces.Box:
     """Space of a task's observations."""
     return spaces.Box(-1.0, 1.0, (len(task.observations),), np.float32)

@@ -209,11 +209,16 @@ def test_episodes_are_truncated_after_the_time_limit():
 
 
 def test_wrong_use_is_refused():
+    for kind in (MachineEnv, MachineVectorEnv):
+        with pytest.raises(ParameterError, match="render_mode"):
+            kind(HydraulicLift(), render_mode="rgb_array")
     with pytest.raises(ParameterError, match="autoreset_mode.*NextStep"):
         MachineVectorEnv(HydraulicLift(), autoreset_mode="later")
     environments = MachineVectorEnv(HydraulicLift(), 2, autoreset_mode="Disabled", max_episode_steps=1)
     with pytest.raises(gymnasium.error.ResetNeeded):
         environments.step(np.zeros((2, 1)))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        environments.reset(options={"reset_mask": np.array([True, False])})
     with pytest.raises(ParameterError, match="seed"):
         environments.reset(seed=[1, 2, 3])
     with pytest.raises(ParameterError, match="reset_mask"):
