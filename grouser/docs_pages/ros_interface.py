@@ -87,6 +87,8 @@ _FOLLOWING = Given(
     "drives in position or velocity mode", lambda machine, world: any(one.mode != "effort" for one in machine.drives)
 )
 
+_DIAGRAM = Given("a program of function blocks", lambda machine, world: False)
+
 
 def _can_drive(machine: Machine, world: World) -> bool:
     vehicle = make_vehicle(machine) if machine.floating_base else None
@@ -143,6 +145,8 @@ MEANINGS: dict[str, Meaning] = {
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
     topics.BRIDGE_STATE: Meaning("whether the device or bus is open, and the state of every link, at each change"),
+    topics.PROGRAM_INPUTS: Meaning("inputs of the function block diagram", given=_DIAGRAM),
+    topics.PROGRAM_STATE: Meaning("what is on the wires of the function block diagram", given=_DIAGRAM),
     topics.BRIDGE_FAULTS: Meaning("active faults of a bridge, at each change; the simulator records them"),
     topics.BRIDGE_COMMANDS: Meaning("what each bridge commands: no two may command one actuator"),
     topics.ACKNOWLEDGE: Meaning("latched links are checked again; refused while one is silent or not neutral"),

@@ -285,7 +285,7 @@ class PhysicsLoop:
             return refused(f"{', '.join(moving)}: bring the commands to neutral (0) first")
         for name, runtime in stopped.items():
             self._note(Released(self.step, name))
-            runtime.release()
+            runtime.release(self.step)
         self._refresh_report()
         return Outcome(True, "released" if stopped else "no machine was stopped")
 
@@ -398,6 +398,11 @@ class PhysicsLoop:
         for bridge, present in faults.items():
             self._note(BridgeFaultsChanged(self.step, name, bridge, present))
 
+    def set_program_inputs(self, name: str, values: Mapping[str, float | bool]) -> None:
+        """Sets inputs of a robot's diagram."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            runtime.supervisor.set_program_inputs(values)
+
     def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
         """Changes the real-time factor and the overrun limit."""
         self._pacer.overrun_limit = overrun_limit
@@ -456,7 +461,12 @@ class PhysicsLoop:
         self._note(FaultsChanged(self.step, faults))
 
     def _steps_of_tick(self) -> int:
-        return min(self._schedule.steps_to_next(self.step), self._lockstep.steps_to_next(self.step))
+        programs = (runtime.supervisor.steps_to_next(self.step) for runtime in self._runtimes.values())
+        return min(
+            self._schedule.steps_to_next(self.step),
+            self._lockstep.steps_to_next(self.step),
+            *(steps for steps in programs if steps is not None),
+        )
 
     def _advance(self, count: int) -> None:
         """One tick: to the next sample, or to the step after which a request for steps is canceled."""

@@ -349,6 +349,20 @@ def valve_commands(message: DynamicInterfaceGroupValues, valves: Sequence[str]) 
     return commands
 
 
+def group_of(message: DynamicInterfaceGroupValues, group: str) -> dict[str, float]:
+    """Values by the name of their interface, of a message with one group.
+
+    Raises:
+        ParameterError: there is another group or several, or names and values differ in number.
+    """
+    if list(message.interface_groups) != [group]:
+        raise ParameterError("interface_groups", list(message.interface_groups), f"['{group}']")
+    check_length("interface_values", message.interface_values, 1, "one entry")
+    entry = message.interface_values[0]
+    check_length("interface_values[0].values", entry.values, len(entry.interface_names), "one value for each name")
+    return dict(zip(entry.interface_names, entry.values, strict=True))
+
+
 def valve_array_commands(message: Float64MultiArray, valves: Sequence[str]) -> dict[str, float]:
     """Spool commands in the order of `valves`.
 

@@ -58,7 +58,9 @@ DECLARATIONS: dict[str, Declaration] = {
         choices=SPAWNS,
     ),
     "sleeping": Declaration(True, "Whether free bodies at rest sleep until something touches them; machines do not."),
-    "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
+    "program": Declaration(
+        "", "Control program that the node plays, timed or of blocks: path of a YAML file, or a name; '': none."
+    ),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},
     "terrain_reach": Declaration(

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser import catalogue
+from grouser.function_blocks.diagram import Diagram
 from grouser.nodes.services.host import SpawnOrder
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.endpoints import Endpoints
@@ -377,7 +378,7 @@ class Session:
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
 
     def _make_robot(
-        self, name: str, namespace: str, machine: Machine, program: CommandProgram | None = None
+        self, name: str, namespace: str, machine: Machine, program: CommandProgram | Diagram | None = None
     ) -> RobotInterface:
         parameters = self._parameters
         valves = () if name else parameters.valves

@@ -50,7 +50,7 @@ class RecordedLoop:
         self.recorder = Recorder(file, lambda text: None)
         self.recorder.begin(Origin.of(simulation, {}))
         self.mailbox = Mailbox()
-        supervisor = CommandSupervisor(simulation.step_size, 0.0, {}, None, {}, lambda text: None)
+        supervisor = CommandSupervisor(simulation.step_size, 0.0, {}, None, lambda text: None)
         driver = Driver(make_vehicle(simulation.machine), simulation) if drives else None
         self.loop = PhysicsLoop(
             simulation,
