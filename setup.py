@@ -45,6 +45,10 @@ BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in
 # Tables and plots of recorded signals.
 STUDY = ["matplotlib", "pyarrow"]
 
+# Environments for reinforcement learning, and a library of learning methods, which brings PyTorch.
+ENVS = ["gymnasium>=1.1"]
+LEARN = [*ENVS, "stable-baselines3>=2.4"]
+
 TEST = [
     "pytest",
     "pytest-cov",
@@ -98,6 +102,8 @@ setup(
         "decomposition": ["coacd"],
         "robots": ROBOTS,
         "study": STUDY,
+        "envs": ENVS,
+        "learn": LEARN,
         "test": TEST,
         **BRIDGES,
     },
