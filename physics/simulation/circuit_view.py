@@ -11,9 +11,10 @@ from grouser.physics.readings.hydraulic_states import (
     pump_state,
 )
 from grouser.physics.readings.measurements import HydraulicMotorState
+from grouser.physics.readings.port_flows import PortFlows
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.membership import Selection
-from grouser.physics.simulation.named_view import elements_view, require_name
+from grouser.physics.simulation.named_view import elements_view, numbers_view, require_name
 
 
 class CircuitView:
@@ -25,6 +26,8 @@ class CircuitView:
 
     Attributes:
         line_pressure: of every hydraulic line [Pa, absolute].
+        line_flow: through every hydraulic line, mean over the last step [m3/s]: the greater of what enters and leaves.
+        port_flow: from its line into every port that oil flows through, likewise [m3/s]: see `PortFlows`.
         spool_position: of every directional valve [-].
         pump: of every displacement pump.
         hydraulic_motor: of every hydraulic motor.
@@ -41,6 +44,13 @@ class CircuitView:
         self.spool_position = elements_view(
             "valve", valves, own.valve, lambda v: float(engine.state.hydraulics.spool[v, 0])
         )
+        lines = dict(zip(names.line, own.line.tolist(), strict=True))
+        flows = PortFlows(
+            *(selection.machine, selection.prefix, lines),
+            *(engine.setup.machine, engine.setup.flow_element_owners, system),
+        )
+        self.port_flow = numbers_view("port", flows.names, lambda: flows.read(engine.state, engine.workspace))
+        self.line_flow = numbers_view("line", names.line, lambda: flows.lines(self.port_flow.values()))
         self.pump = elements_view(
             "pump",
             *(names.pump, own.pump),
