@@ -292,8 +292,11 @@ def sample_hydraulics(reading: Reading) -> tuple[np.ndarray, ...]:
 def sample_circuit(reading: Reading) -> tuple[np.ndarray, ...]:
     """The values of each of the `circuit_groups`."""
     circuit = reading.simulation.circuit
-    views = circuit.line_pressure, circuit.line_flow, circuit.port_flow, circuit.spool_position
-    return tuple(np.array(view.values()) for view in views)
+    by_line = [dict(zip(view.names, view.values(), strict=True)) for view in (circuit.line_pressure, circuit.line_flow)]
+    return (
+        *(np.array([values[line] for line in circuit.lines]) for values in by_line),
+        *(np.array(view.values()) for view in (circuit.port_flow, circuit.spool_position)),
+    )
 
 
 def flexible_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from grouser.physics.base.checks import require_range
+from grouser.physics.description.elements.hydraulics.circuit import circuit_lines
 from grouser.physics.hydraulics.published_valve import CAVITY
 from grouser.physics.readings.hydraulic_states import (
     cylinder_energy,
@@ -25,6 +26,7 @@ class CircuitView:
         selection: the elements that the view shows.
 
     Attributes:
+        lines: names of the lines of the description: neither the air at open sides of cylinders nor their cushions.
         line_pressure: of every hydraulic line [Pa, absolute].
         line_flow: through every hydraulic line, mean over the last step [m3/s]: the greater of what enters and leaves.
         port_flow: from its line into every port that oil flows through, likewise [m3/s]: see `PortFlows`.
@@ -44,6 +46,7 @@ class CircuitView:
         self.spool_position = elements_view(
             "valve", valves, own.valve, lambda v: float(engine.state.hydraulics.spool[v, 0])
         )
+        self.lines = circuit_lines(selection.machine)
         lines = dict(zip(names.line, own.line.tolist(), strict=True))
         flows = PortFlows(
             *(selection.machine, selection.prefix, lines),

@@ -257,11 +257,11 @@ def test_dashes_move_in_a_line_while_its_oil_flows(
     assert page.run(moving) == 0
     enable(page)
     page.press("#circuit #element-lift_valve")
-    page.drag("#circuit #element-lift_valve", 0.6)  # slowly: the piston does not reach its end
+    page.drag("#circuit #element-lift_valve", 0.8)
     page.sees(f"{moving} > 0")
     page.sees(f"document.querySelector('{line} .flow').getAnimations()[0].playState === 'running'")
     page.sees(f"parseFloat(document.querySelector('{line} .value').textContent.split('bar')[1]) > 0")
-    page.release("#circuit #element-lift_valve", 0.6)
+    page.release("#circuit #element-lift_valve", 0.8)
     page.sees(f"{moving} === 0")
 
 
