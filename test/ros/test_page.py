@@ -245,26 +245,6 @@ def test_the_circuit_shows_what_is_in_it_and_commands_a_valve(
     wait_until(lambda: abs(np.subtract(*np.multiply(shown(), (1.0, 1e-5)))) <= 1.0, "the pressure of the line, in bar")
 
 
-def test_dashes_move_in_a_line_while_its_oil_flows(
-    start_simulator: Callable[..., Any], open_page: Callable[..., Tab]
-) -> None:
-    start_simulator(machine="hydraulic_lift")
-    page = open_page("hydraulic_lift")
-    page.click("#circuit-button")
-    line = '#circuit [id="line-lift_valve.a"]'
-    page.sees(f"document.querySelector('{line} .value')?.textContent.endsWith(' 0.0 l/min')")
-    moving = f"document.querySelectorAll('{line} .flow.flows').length"
-    assert page.run(moving) == 0
-    enable(page)
-    page.press("#circuit #element-lift_valve")
-    page.drag("#circuit #element-lift_valve", 0.8)
-    page.sees(f"{moving} > 0")
-    page.sees(f"document.querySelector('{line} .flow').getAnimations()[0].playState === 'running'")
-    page.sees(f"parseFloat(document.querySelector('{line} .value').textContent.split('bar')[1]) > 0")
-    page.release("#circuit #element-lift_valve", 0.8)
-    page.sees(f"{moving} === 0")
-
-
 def test_pause_step_reset_and_speed(
     peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab]
 ) -> None:
