@@ -61,7 +61,7 @@ class Setup:
         divided: the machine with its flexible links divided into rigid elements.
         names: of the multibody system.
         lines: names of the hydraulic lines.
-        flow_element_owners: name of the hydraulic element that each flow element belongs to.
+        flow_element_owners: hydraulic element that each flow element belongs to, as field of `Machine` and name.
         faults: that the hydraulic components can have.
         shape_names: link or obstacle of each collision shape, the ground last.
         elements: names of all elements.
@@ -80,7 +80,7 @@ class Setup:
     divided: Machine
     names: Names
     lines: tuple[str, ...]
-    flow_element_owners: tuple[str, ...]
+    flow_element_owners: tuple[tuple[str, str], ...]
     faults: tuple[Fault, ...]
     shape_names: tuple[str, ...]
     elements: Elements[tuple[str, ...]]

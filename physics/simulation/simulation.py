@@ -315,7 +315,7 @@ class Simulation(MachineView):
 
     def hydraulic_balance(self) -> HydraulicBalance:
         """Balance of the oil's energy since the start or `reset`."""
-        elements, system = self._engine.setup.flow_element_owners, self.arrays.system
+        elements, system = [name for _, name in self._engine.setup.flow_element_owners], self.arrays.system
         return balance_hydraulics(
             self.machine, system.hydraulics.network, self.arrays.lines, elements, system.settings.scheme, self.state
         )
