@@ -26,7 +26,7 @@ from grouser.sweeps.plots import draw
 from grouser.sweeps.reading import load_sweep
 from grouser.sweeps.report import report_lines
 from grouser.sweeps.results import Results, Run
-from grouser.sweeps.running import run_sweep
+from grouser.sweeps.running import make_missing, run_sweep
 from grouser.sweeps.workers import make_run
 from grouser.trials.measures import Measure
 from grouser.trials.trial import Trial
@@ -254,6 +254,14 @@ def test_results_survive_a_write_that_was_cut_short(tmp_path):
     other = plan_of("grid", {}, (unit("a"), Parameter("b", ("world",), values=("flat", {"gravity": 4}))))
     with pytest.raises(ParameterError, match=r"parameters\.1\.values\.1\.gravity: 3 in the folder, 4 now"):
         Results(tmp_path, other).__enter__()
+
+
+def test_runs_of_another_design_are_refused(tmp_path):
+    plan = load_sweep(write_sweep(tmp_path))
+    with Results(tmp_path / "results", plan) as results:
+        results.write([Run(0, {"world.gravity": 8.0}, {"period": 2.0}, "", 0.1)])
+        with pytest.raises(ParameterError, match="run 0 has other settings"):
+            make_missing(plan, results, None, plan.design(), 0, lambda: None)
 
 
 def test_failed_run_is_kept_with_its_reason():
