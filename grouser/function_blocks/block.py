@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from grouser.function_blocks.units import parse_unit
 from grouser.physics.description.text.names import closest
 
 Value = float | bool
 SAME, PRODUCT, QUOTIENT = "same", "product", "quotient"
+_NUMBERED = re.compile(r"IN(0|[1-9][0-9]{0,8})")
 
 
 class Port(NamedTuple):
@@ -112,11 +114,24 @@ def of_many(
 
     def make(parameters: dict[str, Any], wired: Sequence[str]) -> Block:
         refuse_rest(parameters, ("IN1", "IN2"))
-        count = max((int(one[2:]) for one in wired if re.fullmatch(r"IN[1-9]\d*", one)), default=0)
-        inputs = {f"IN{number}": port for number in range(1, max(count, least) + 1)}
+        inputs = dict.fromkeys(numbered_inputs(wired, 1, least), port)
         return Block(name, inputs, {"OUT": output}, lambda: lambda _, *values: (function(values),))
 
     return BlockType(name, meaning, ("IN1", "IN2", "..."), make)
+
+
+def numbered_inputs(wired: Sequence[str], first: int, least: int) -> list[str]:
+    """Names of inputs IN0 or IN1 and so on: up to the last one that is wired, `least` of them at least.
+
+    Raises:
+        BlockError: one before the last is not wired.
+    """
+    found = {int(one[2:]) for one in wired if _NUMBERED.fullmatch(one)}
+    last = max((*found, first + least - 1))
+    missing = next((number for number in range(first, last) if number not in found), last)
+    if missing < last:
+        raise BlockError(f"the input IN{missing} is not wired", f"add IN{missing}: a number, a block or a signal")
+    return [f"IN{number}" for number in range(first, last + 1)]
 
 
 def with_state(
@@ -161,6 +176,19 @@ def take_text(parameters: dict[str, Any], name: str, default: str | None = None)
     if not isinstance(value, str) or not value:
         raise BlockError(f"{name} is missing" if value is None else f"{name} is {value!r}; valid is a text")
     return value
+
+
+def own_unit(text: Any) -> str:
+    """A unit that a user gives to an output.
+
+    Raises:
+        BlockError: it is no unit.
+    """
+    try:
+        parse_unit(str(text))
+    except ValueError as error:
+        raise BlockError(str(error)) from None
+    return str(text)
 
 
 def refuse_rest(parameters: Mapping[str, Any], known: Sequence[str]) -> None:

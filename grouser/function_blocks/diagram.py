@@ -11,7 +11,7 @@ from grouser.function_blocks.units import Unit, parse_unit
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.text.names import closest
 
-OPERATOR, INPUT = "operator", "input"
+OPERATOR, INPUT, SIGNAL = "operator", "input", "signal"
 _CYCLES = (1e-5, 10.0)
 
 
@@ -132,8 +132,8 @@ class Diagram:
         Raises:
             ParameterError: another block has the name, or it is none.
         """
-        if not name or "." in name or name in (OPERATOR, INPUT):
-            raise ParameterError("block", name, f"a name without a dot, and not {OPERATOR} or {INPUT}")
+        if not name or "." in name or name in (OPERATOR, INPUT, SIGNAL):
+            raise ParameterError("block", name, f"a name without a dot, and not {OPERATOR}, {INPUT} or {SIGNAL}")
         if name in self.blocks:
             raise ParameterError("block", name, "a name that no other block has")
         self.blocks[name] = placed

@@ -6,6 +6,7 @@ this order.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from grouser.function_blocks.block import PRODUCT, QUOTIENT, SAME, BlockError, Port, Value
@@ -160,38 +161,32 @@ class _Planner:
 
     def _ordered(self) -> list[str]:
         """The blocks, each after those that it is wired to; delayed ones do not count."""
-        blocks, done, way = self._diagram.blocks, dict[str, None](), list[str]()
+        blocks = self._diagram.blocks
 
         def before(name: str) -> list[str]:
             sources = [wire.partition(".")[0] for wire in blocks[name].wires.values() if isinstance(wire, str)]
             return [one for one in sources if one in blocks and not blocks[one].block.delayed]
 
-        def visit(name: str) -> None:
-            if name in done:
-                return
-            if name in way:
-                loop = " -> ".join([*reversed(way[way.index(name) :]), way[-1]])
-                raise self._error(name, f"a loop without a delay: {loop}", "put a DELAY into it")
-            way.append(name)
-            for one in before(name):
-                visit(one)
-            way.pop()
-            done[name] = None
-
-        for name in blocks:
-            visit(name)
-        return list(done)
+        try:
+            return list(TopologicalSorter({name: before(name) for name in blocks}).static_order())
+        except CycleError as error:
+            loop: list[str] = error.args[1]
+            raise self._error(loop[0], f"a loop without a delay: {' -> '.join(loop)}", "put a DELAY into it") from None
 
     def _settle_units(self, order: Sequence[str], wires: Mapping[str, Mapping[str, int]]) -> None:
-        """Follows units along the wires until nothing is new: what a delay gives is known when its input is."""
-        for _ in range(len(order) + 1):
-            before = list(self._kinds)
-            for name in order:
-                self._settle_block(name, self._diagram.blocks[name], wires[name])
-            if self._kinds == before:
-                return
+        """Follows units along the wires until nothing is new: what a delay gives is known when its input is.
 
-    def _settle_block(self, name: str, placed: Placed, wires: Mapping[str, int]) -> None:
+        What is not known then is a number in products.
+        """
+        for rest in (None, NUMBER):
+            for _ in range(len(order) + 1):
+                before = list(self._kinds)
+                for name in order:
+                    self._settle_block(name, self._diagram.blocks[name], wires[name], rest)
+                if self._kinds == before:
+                    break
+
+    def _settle_block(self, name: str, placed: Placed, wires: Mapping[str, int], rest: Unit | None) -> None:
         ports = placed.block.inputs
         shared: tuple[str, Unit] | None = None
         for one, source in wires.items():
@@ -208,7 +203,9 @@ class _Planner:
             elif shared[1] != unit:
                 there, here = (unit_text(self._kinds[wires[part]].unit or NUMBER) for part in (shared[0], one))
                 raise self._error(name, f"{one} is in {here}, and {shared[0]} in {there}: their units do not agree")
-        inputs = [self._kinds[source].unit for source in wires.values()]
+        units = [self._kinds[source].unit for source in wires.values()]
+        known = [NUMBER if isinstance(wire, Constant) else rest for wire in placed.wires.values()]
+        inputs = [other if unit is None else unit for unit, other in zip(units, known, strict=True)]
         for output, port in placed.block.outputs.items():
             if not port.truth and port.unit is not None:
                 given = _unit_of(port.unit, shared[1] if shared else None, inputs)
@@ -253,9 +250,7 @@ def _unit_of(unit: str, shared: Unit | None, inputs: Sequence[Unit | None]) -> U
     """Unit of an output, with the shared one of the block and those of its inputs; None: not known."""
     if unit in (PRODUCT, QUOTIENT):
         one, other = inputs[:2]
-        if one is None and other is None:
-            return None
-        return multiplied(one or NUMBER, other or NUMBER, 1 if unit == PRODUCT else -1)
+        return None if one is None or other is None else multiplied(one, other, 1 if unit == PRODUCT else -1)
     if SAME in unit:
         return None if shared is None else multiplied(shared, parse_unit(unit.replace(SAME, "")))
     return parse_unit(unit)

@@ -1,5 +1,7 @@
 """Reads diagrams from YAML files; docs/function_blocks.md describes them."""
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from grouser.program import CommandProgram, load_program
 _TOP_KEYS = ("cycle", "inputs", "blocks", "commands")
 _INPUT_KEYS = ("default", "unit")
 _PYTHON = ".py:"
+_DEPTH_MAX, _PARTS_MAX = 20, 100_000
 
 
 def load_diagram(path: str | Path) -> Diagram:
@@ -98,16 +101,23 @@ class _DiagramReader(Reader):
 
     def _plain(self, node: yaml.Node) -> Any:
         """What a node holds. Keys are texts, and only true and false are truths: a state may be called off."""
+        return self._part(node, itertools.count())
+
+    def _part(self, node: yaml.Node, parts: Iterator[int], depth: int = 0) -> Any:
+        """What a part of a node holds. Anchors can make more of a node than the file has, and nodes without an end."""
+        if depth > _DEPTH_MAX or next(parts) > _PARTS_MAX:
+            valid = f"at most {_DEPTH_MAX} mappings and lists within another, and {_PARTS_MAX} parts"
+            raise self.error(node, "value", f"it is too large; valid: {valid}", "write it without anchors")
         if isinstance(node, yaml.MappingNode):
             found: dict[str, Any] = {}
             for key, value in node.value:
                 text = self.text(key, "key")
                 if text in found:
                     raise self.error(key, "key", f"{text!r} is given twice", "keep one of them")
-                found[text] = self._plain(value)
+                found[text] = self._part(value, parts, depth + 1)
             return found
         if isinstance(node, yaml.SequenceNode):
-            return [self._plain(one) for one in node.value]
+            return [self._part(one, parts, depth + 1) for one in node.value]
         assert isinstance(node, yaml.ScalarNode)
         text = str(node.value)
         if node.style is not None:

@@ -1,9 +1,10 @@
 """A diagram beside a simulation: reads signals, executes the blocks once a cycle, and gives the commands."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from grouser.function_blocks.block import Value
+from grouser.function_blocks.block import BlockError, Value
 from grouser.function_blocks.diagram import Diagram
 from grouser.function_blocks.plan import Plan, Surroundings, make_plan
 from grouser.function_blocks.units import unit_text
@@ -11,6 +12,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.physics.simulation.signals import Signals, values_of
 from grouser.program import TWIST
 
+_VALVE = "-"  # unit of the commands of valves alone
 _TWIST_UNITS = ("m/s", "m/s", "rad/s")
 
 
@@ -63,7 +65,9 @@ class DiagramRun:
 
     def __init__(self, diagram: Diagram, signals: Signals, vehicle: bool = False) -> None:
         self.diagram = diagram
-        self.plan: Plan = make_plan(diagram, surroundings(signals, vehicle))
+        around = surroundings(signals, vehicle)
+        self.plan: Plan = make_plan(diagram, around)
+        self._valves = {name for name in self.plan.commands if around.actuators[name] == _VALVE}
         self.rebind(signals)
         self.reset()
 
@@ -72,11 +76,13 @@ class DiagramRun:
         self._chosen = tuple(signals[name] for name in self.plan.signals)
 
     def reset(self) -> None:
-        """Begins anew: all blocks, and all inputs, as at the start."""
+        """Begins anew: all blocks, and all inputs, as at the start.
+
+        Raises:
+            MachineError: a block of the user's cannot be made.
+        """
         self._values: list[Value] = list(self.plan.start)
-        self._made: list[Callable[..., Any]] = [
-            self.diagram.blocks[name].block.make() for name, _, _ in self.plan.blocks
-        ]
+        self._made: list[Callable[..., Any]] = [self._make(name) for name, _, _ in self.plan.blocks]
         self._first = True
         self.inputs = {name: one.default for name, one in self.diagram.inputs.items()}
 
@@ -95,10 +101,10 @@ class DiagramRun:
             operator: what operators command, by actuator; 0 for those that are not in it.
 
         Returns:
-            Commands of the diagram's actuators.
+            Commands of the diagram's actuators; those of valves within -1 to 1, as the outputs of a PLC are limited.
 
         Raises:
-            MachineError: a block of the user's failed.
+            MachineError: a block of the user's failed, or a command is not finite.
         """
         values, plan = self._values, self.plan
         for name, number in plan.inputs.items():
@@ -113,18 +119,31 @@ class DiagramRun:
         for run, (name, sources, first) in zip(self._made, plan.blocks, strict=True):
             try:
                 outputs = run(interval, *[values[source] for source in sources])
-            except Exception as error:
-                raise MachineError(
-                    f"{type(error).__name__}: {error}", file=self.diagram.file or None, element=f"block {name}"
-                ) from error
+            except (Exception, SystemExit) as error:
+                raise self._failed(name, error) from error
             if self.diagram.blocks[name].block.delayed:
                 delayed.append((first, outputs))
             else:
                 values[first : first + len(outputs)] = outputs
-        commands = {actuator: float(values[number]) for actuator, number in plan.commands.items()}
+        commands = {name: self._command(name, float(values[number])) for name, number in plan.commands.items()}
         for first, outputs in delayed:
             values[first : first + len(outputs)] = outputs
         return commands
+
+    def _make(self, name: str) -> Callable[..., Any]:
+        try:
+            return self.diagram.blocks[name].block.make()
+        except (Exception, SystemExit) as error:
+            raise self._failed(name, error) from error
+
+    def _failed(self, name: str, error: BaseException) -> MachineError:
+        problem = str(error) if isinstance(error, BlockError) else f"{type(error).__name__}: {error}"
+        return MachineError(problem, file=self.diagram.file or None, element=f"block {name}")
+
+    def _command(self, name: str, value: float) -> float:
+        if not math.isfinite(value):
+            raise MachineError(f"it is {value}", file=self.diagram.file or None, element=f"command {name}")
+        return min(max(value, -1.0), 1.0) if name in self._valves else value
 
     @property
     def values(self) -> dict[str, Value]:

@@ -142,15 +142,22 @@ class CommandSupervisor:
         try:
             return {**program.commands(step, self._operator), **commands}
         except MachineError as error:
-            self._playing, self._stopped_by_fault = None, True
-            self._warn(f"the program stops until a reset: {error}")
+            self._stop_by_fault(error)
             return {**self._safe(program.actuators), **commands}
 
     def _begin_program(self, step: int) -> None:
         self._playing, self._stopped_by_fault = self._program, False
         self._operator.clear()
-        if self._program is not None:
+        if self._program is None:
+            return
+        try:
             self._program.begin(step)
+        except MachineError as error:
+            self._stop_by_fault(error)
+
+    def _stop_by_fault(self, error: MachineError) -> None:
+        self._playing, self._stopped_by_fault = None, True
+        self._warn(f"the program stops until a reset: {error}")
 
     def _refuse(self, name: str) -> None:
         """Tells once that a command is without effect."""

@@ -1,5 +1,6 @@
 """Worker processes: all cores of this computer, or those of a dask scheduler."""
 
+import asyncio
 import itertools
 import logging
 import os
@@ -104,13 +105,15 @@ def outcomes(
             raise WorkersError(f"the scheduler has gone: {len(pending)} runs wait ({error})") from None
         runs_ended, broken = [], ""
         for future in batch:
+            if future.status == "lost":  # Its worker ended before the result was fetched: it is made again.
+                ended.add(future)
+                continue
             index, settings = pending.pop(future.key)
-            failure = future.exception() if future.status == "error" else None
-            if future.status == "finished":
+            try:
                 runs_ended.append(future.result())
-            elif isinstance(failure, distributed.scheduler.KilledWorker):
+            except distributed.scheduler.KilledWorker:
                 runs_ended.append(Run(index, settings, {}, _KILLED, 0.0))
-            else:
+            except (Exception, asyncio.CancelledError) as failure:  # noqa: BLE001 - as many kinds as reasons
                 broken = f"run {index} cannot be made: {future.status}: {failure}"
         yield runs_ended
         if broken:

@@ -6,14 +6,13 @@ import numpy as np
 from control_msgs.msg import DynamicInterfaceGroupValues
 
 from grouser.function_blocks.block import Value
-from grouser.function_blocks.diagram import INPUT, OPERATOR, Diagram
+from grouser.function_blocks.diagram import INPUT, OPERATOR, SIGNAL, Diagram
 from grouser.nodes.shared import messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.physics.base.errors import ParameterError
 from grouser.runtime.program_playing import DiagramPlayer
 
 _PERIOD = 0.1  # [s] of wall time between two messages
-_SIGNAL = "signal"
 
 
 class ProgramTopics:
@@ -61,7 +60,7 @@ class ProgramTopics:
         for name, value in values.items():
             first, _, rest = name.partition(".")
             known = first in self._diagram.blocks or first in (INPUT, OPERATOR)
-            groups.setdefault(first if known else _SIGNAL, {})[rest if known else name] = value
+            groups.setdefault(first if known else SIGNAL, {})[rest if known else name] = value
         message = messages.make_group_values([(group, list(parts)) for group, parts in groups.items()])
         numbers = [np.array(list(map(float, parts.values()))) for parts in groups.values()]
         messages.fill_group_values(message, step, numbers)

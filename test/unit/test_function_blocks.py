@@ -1,6 +1,7 @@
 """Function block diagrams: the blocks by their definitions, and what is refused of a diagram."""
 
 import math
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -245,7 +246,7 @@ LOOP = [
         ([("a", "NEG", {"IN": "operator.valv"})], {}, "no actuator 'valv' (did you mean 'valve'?)"),
         ([("a", "TON", {"IN": True, "PT": 1}), ("b", "NEG", {"IN": "a.ETT"})], {}, "block a has no output 'ETT'"),
         ([("boom", "NEG", {"IN": 1.0})], {}, "'boom' is the name of a signal, too"),
-        ([("a", "NEG", {"IN": "b"}), ("b", "ABS", {"IN": "a"})], {}, "a loop without a delay: b -> a -> b"),
+        ([("a", "NEG", {"IN": "b"}), ("b", "ABS", {"IN": "a"})], {}, "a loop without a delay: a -> b -> a"),
         ([("a", "NEG", {"IN": "a"})], {}, "a loop without a delay: a -> a"),
         ([("a", "NEG", {"IN": "boom"})], {"drum": "a"}, "its command is in -; 1/s is needed"),
         ([("a", "MUL", {"IN1": "speed", "IN2": "speed"})], {"drum": "a"}, "its command is in 1/s2; 1/s is needed"),
@@ -257,6 +258,10 @@ def test_wrong_wires_are_refused(blocks, commands, words):
     with pytest.raises(MachineError) as refused:
         make_plan(diagram(*blocks, **commands), AROUND)
     assert words in str(refused.value)
+
+
+def chart(**transition):
+    return {"initial": "a", "states": {"a": {"to": [transition]}}}
 
 
 @pytest.mark.parametrize(
@@ -275,6 +280,14 @@ def test_wrong_wires_are_refused(blocks, commands, words):
         ("TIMED", {"values": [{"time": 0}]}, "values is no list of times and values"),
         ("STATE_CHART", {**CHART, "initial": "idles"}, "the initial state 'idles' is none of its states"),
         ("STATE_CHART", CHART, "'start' is no condition"),
+        ("ADD", {"IN1": 1.0, "IN2": 1.0, "IN900000000": 1.0}, "the input IN3 is not wired"),
+        ("MUX", {"K": 0.0, "IN0": 1.0, "IN1": 1.0, "IN²": 1.0}, "a MUX has no input 'IN²'"),
+        ("LOOKUP", {"IN": 1, "points": [[0, 0], [1, 1]], "unit": "product"}, "'product' is no unit"),
+        ("STATE_CHART", {**CHART, "outputs": {"ET": "s"}}, "ET is the name of another output"),
+        ("STATE_CHART", chart(state=["a"]), "there is no state ['a']"),
+        ("STATE_CHART", chart(state="a", when=True), "when is True"),
+        ("STATE_CHART", chart(state="a", when=" "), "' ' is no condition"),
+        ("FUNCTION", {"function": "math:sin", "outputs": {"x": "same"}}, "'same' is no unit"),
         ("FUNCTION", {"function": "nowhere:f"}, "nowhere cannot be loaded"),
         ("FUNCTION", {"function": "math:nothing"}, "math has no function nothing"),
         ("NEG", {"IN": math.nan}, "nan is no wire"),
@@ -287,6 +300,32 @@ def test_wrong_blocks_are_refused(kind, given, words):
     assert words in str(refused.value)
 
 
+def test_value_of_a_state_chart_has_the_unit_of_its_output():
+    made = Diagram(CYCLE)
+    states = {"a": {"set": {"way": "high"}}}
+    made.add("chart", "STATE_CHART", {"high": PISTON}, initial="a", outputs={"way": "m"}, states=states)
+    with pytest.raises(MachineError, match="high is in Pa; m is needed"):
+        make_plan(made, AROUND)
+
+
+def test_unit_of_a_product_waits_for_that_of_a_delay():
+    """Whose input has its unit from a block that comes later."""
+    made = diagram(
+        ("before", "DELAY", {"IN": "now"}),
+        ("area", "MUL", {"IN1": "before", "IN2": {"value": 2.0, "unit": "s"}}),
+        ("sum", "ADD", {"IN1": "area", "IN2": {"value": 1.0, "unit": "Pa s"}}),
+        ("now", "ABS", {"IN": PISTON}),
+    )
+    plan = make_plan(made, AROUND)
+    assert plan.kinds[plan.names["sum.OUT"]].unit == parse_unit("Pa s")
+
+
+def test_thousands_of_blocks_in_a_row():
+    made = diagram(*((f"b{number}", "NEG", {"IN": f"b{number + 1}"}) for number in range(1500)))
+    made.add("b1500", "NEG", IN="boom")
+    assert [name for name, _, _ in make_plan(made, AROUND).blocks][::1500] == ["b1500", "b0"]
+
+
 class Accumulator:
     """A block of the user's, with a state."""
 
@@ -296,6 +335,9 @@ class Accumulator:
     def __call__(self, interval, more):
         self.total += interval * more
         return {"total": self.total, "much": self.total > 1.0}
+
+
+STILL: dict[str, object] = {}  # signals of no machine
 
 
 def lift(**parameters):
@@ -320,6 +362,46 @@ def test_a_function_that_fails_is_named():
     made.add("bad", "FUNCTION", {"x": 0.0}, function=lambda x: 1.0 / x)
     with pytest.raises(MachineError, match="block bad: ZeroDivisionError"):
         DiagramRun(made, lift().signals).execute({})
+
+
+def test_commands_are_finite_and_those_of_valves_limited():
+    """A controller without limits opens the valve; it must not keep its last command for want of a valid one."""
+    simulation = lift()
+    made = diagram(lift_valve=3.0)
+    run = DiagramRun(made, simulation.signals)
+    assert run.execute({}) == {"lift_valve": 1.0}
+    made.command("lift_valve", "many")
+    made.add("many", "MUL", IN1=1e200, IN2=1e200)
+    with pytest.raises(MachineError, match="command lift_valve: it is inf"):
+        DiagramRun(made, simulation.signals).execute({})
+
+
+class Unready:
+    """A block of the user's that cannot be made."""
+
+    def __init__(self):
+        raise SystemExit(3)
+
+
+class Uncalled:
+    """A class that is no block."""
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (Unready, "block bad: SystemExit: 3"),
+        (Uncalled, "the class Uncalled has no method __call__"),
+        (lambda: math.nan, "block bad: it returned nan for OUT"),
+        (lambda: "much", "block bad: ValueError"),
+        (lambda: sys.exit(3), "block bad: SystemExit: 3"),
+    ],
+)
+def test_functions_that_give_nothing_of_use(function, words):
+    made = Diagram(CYCLE)
+    made.add("bad", "FUNCTION", function=function)
+    with pytest.raises(MachineError, match=words):
+        DiagramRun(made, STILL).execute({})
 
 
 def test_a_loop_with_a_delay_is_a_difference_equation():
@@ -387,6 +469,7 @@ commands:
         ("lift_valve: off", "lift_valve: [1]", "file.yaml:6: command lift_valve"),
         ("  off:", "  late:", "given twice"),
         ("{type: TON, IN: true, PT: 0.5}", "3", "file.yaml:3: block late: a mapping is needed"),
+        ("{type: TON,", "&late {type: TON, in: {x: *late},", "it is too large"),
     ],
 )
 def test_wrong_files_are_refused(tmp_path, before, after, words):

@@ -6,6 +6,7 @@ from concurrent.futures import CancelledError
 import pytest
 
 import grouser
+from grouser.function_blocks.diagram import Diagram
 from grouser.function_blocks.reader import load_diagram
 from grouser.physics.base.errors import ParameterError
 from grouser.program import CommandProgram, TimedCommand
@@ -285,6 +286,27 @@ def test_a_block_that_fails_stops_the_diagram(lift, warnings, tmp_path):
     assert supervisor.program_state(5) == "stopped"
     (told,) = warnings
     assert "block bad: ValueError: no" in told
+
+
+def test_a_block_that_cannot_be_made_again_stops_the_diagram(lift, warnings):
+    """The constructor of a class of the user's runs at each start, in the physics thread."""
+    made = iter([lambda: 0.5])
+    diagram = Diagram(0.004, commands={"lift_valve": "mine"})
+
+    class Once:
+        def __init__(self):
+            self.give = next(made)
+
+        def __call__(self):
+            return self.give()
+
+    diagram.add("mine", "FUNCTION", function=Once)
+    player = DiagramPlayer(diagram, lift.signals, False, 0.001)
+    supervisor = CommandSupervisor(0.001, 0.0, {"lift_valve": 0.0}, player, warnings.append)
+    assert supervisor.commands(0, {}) == {"lift_valve": 0.5}
+    supervisor.reset(4)
+    assert supervisor.program_state(4) == "stopped"
+    assert "block mine: StopIteration" in warnings[0]
 
 
 def test_a_cycle_is_a_whole_number_of_steps(lift, tmp_path):

@@ -1,12 +1,15 @@
 """Sweeps: designs, findings by closed forms, and results that survive the death of every process."""
 
+import itertools
 import json
+import logging
 import math
 import os
 import signal
 import subprocess
 import sys
 
+import distributed
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
@@ -26,7 +29,7 @@ from grouser.sweeps.reading import load_sweep
 from grouser.sweeps.report import report_lines
 from grouser.sweeps.results import Results, Run
 from grouser.sweeps.running import make_missing, run_sweep
-from grouser.sweeps.workers import make_run
+from grouser.sweeps.workers import make_run, outcomes
 from grouser.trials.measures import Measure
 from grouser.trials.trial import Trial
 
@@ -159,6 +162,51 @@ def test_no_run_is_lost_or_doubled_when_a_worker_and_the_sweep_are_killed(tmp_pa
     # The amplitude lengthens the period by a2/16 = 2.5e-5, the step h changes it by (w h)2/24 < 2e-5.
     closed = 2.0 * math.pi * np.sqrt(INERTIA / (MASS * LENGTH * gravity))
     np.testing.assert_allclose(period, closed, rtol=1e-4)  # interpolation of crossings: (w every)3/16 of 1/w, 2e-5
+
+
+def test_results_that_a_worker_takes_with_it_are_made_again():
+    """A worker ends after its runs did, and before their results are fetched."""
+    trial, measures = Trial("rigid_pendulum", 0.01, ("energy.kinetic",)), (Measure("m", "final", "energy.kinetic"),)
+    runs = ((index, {"g": index}, {"world.gravity": 9.0 + index}) for index in range(6))
+    own = {"processes": False, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, **own)
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        batches = outcomes(client, trial, measures, runs)
+        ended = next(batches)
+        wait_until(lambda: sum(map(len, client.has_what().values())) == 6, "the end of all runs")
+        worker = next(one for one, keys in client.has_what().items() if any(key[-1] != "0" for key in keys))
+        client.sync(cluster.scheduler.remove_worker, worker, stimulus_id="test", close=False)
+        ended += itertools.chain.from_iterable(batches)
+    assert sorted(run.index for run in ended) == list(range(6)) and not any(run.reason for run in ended)
+
+
+RATE = "spherical_joint.bearing.angular_velocity_y"
+DEADLY = f"""
+import os
+
+def final(record):
+    if abs(record["{RATE}"]).max() > 0.005:
+        os._exit(3)
+    return record["energy.kinetic"][-1]
+"""
+
+
+@pytest.mark.soak  # each end of a worker process is another one that loads the simulation
+def test_a_run_that_ends_its_process_fails_alone(tmp_path):
+    (tmp_path / "deadly.py").write_text(DEADLY)
+    gravity = [9.0, 12.0, 90.0, 10.0, 11.0, 9.5, 10.5]
+    file = write_sweep(
+        tmp_path,
+        trial={**PENDULUM["trial"], "duration": 0.01, "every": 0.005, "record": [RATE, "energy.kinetic"]},
+        parameters={"world.gravity": gravity},
+        measures={"m": "deadly.py:final"},
+    )
+    results = tmp_path / "results"
+    assert main([str(file), "--workers", "2", "--results", str(results)]) == 0
+    rows = parquet.read_table(results / "results.parquet").to_pylist()
+    assert [row["world.gravity"] for row in rows] == gravity
+    assert [row["index"] for row in rows if row["status"] == "failed"] == [2]
+    assert "process ended four times" in rows[2]["reason"]
 
 
 def test_designs_are_even_and_repeatable():

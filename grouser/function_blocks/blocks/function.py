@@ -3,14 +3,15 @@
 import importlib
 import importlib.util
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grouser.function_blocks.block import TRUTH, Block, BlockError, BlockType, Port, refuse_rest
+from grouser.function_blocks.block import TRUTH, Block, BlockError, BlockType, Port, own_unit, refuse_rest
 
 _KEYS = ("in", "function", "outputs")
-_TRUTH = "truth"
+_TRUTH, _INTERVAL = "truth", "interval"
 
 
 def _make(parameters: dict[str, Any], wired: Sequence[str]) -> Block:
@@ -20,7 +21,11 @@ def _make(parameters: dict[str, Any], wired: Sequence[str]) -> Block:
     if not isinstance(outputs, dict) or not outputs:
         raise BlockError("outputs is no mapping", "write outputs: {angle: rad, ready: truth}: names and units")
     function = given if callable(given) else _load(given)
-    ports = {str(name): TRUTH if unit == _TRUTH else Port(unit=str(unit)) for name, unit in outputs.items()}
+    if _INTERVAL in wired:
+        raise BlockError(
+            f"an input is named {_INTERVAL}, as the time since the cycle before is", "give it another name"
+        )
+    ports = {str(name): TRUTH if unit == _TRUTH else Port(unit=own_unit(unit)) for name, unit in outputs.items()}
     inputs = {name: Port(truth=None) for name in wired}
     return Block("FUNCTION", inputs, ports, lambda: _caller(function, list(wired), ports))
 
@@ -28,15 +33,24 @@ def _make(parameters: dict[str, Any], wired: Sequence[str]) -> Block:
 def _caller(function: Callable[..., Any], names: Sequence[str], outputs: Mapping[str, Port]) -> Callable[..., Any]:
     """Calls a function, or the instance of a class that is made now, by the names of its inputs."""
     called: Any = function() if inspect.isclass(function) else function
-    timed = "interval" in inspect.signature(called).parameters
+    if not callable(called):
+        raise BlockError(f"the class {type(called).__name__} has no method __call__")
+    try:
+        timed = _INTERVAL in inspect.signature(called).parameters
+    except ValueError:  # of functions in C
+        timed = False
 
     def call(interval: float, *inputs: Any) -> list[Any]:
-        more = {"interval": interval} if timed else {}
+        more = {_INTERVAL: interval} if timed else {}
         result = called(**dict(zip(names, inputs, strict=True)), **more)
         values = result if isinstance(result, Mapping) else {next(iter(outputs)): result}
         if set(values) != set(outputs):
             raise BlockError(f"it returned {', '.join(values)}; its outputs are {', '.join(outputs)}")
-        return [bool(values[name]) if port.truth else float(values[name]) for name, port in outputs.items()]
+        numbers = [bool(values[name]) if port.truth else float(values[name]) for name, port in outputs.items()]
+        for name, number in zip(outputs, numbers, strict=True):
+            if not math.isfinite(number):
+                raise BlockError(f"it returned {number} for {name}; valid is a finite number")
+        return numbers
 
     return call
 
@@ -54,7 +68,7 @@ def _load(text: Any) -> Callable[..., Any]:
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(place)
-    except Exception as error:  # whatever the user's file does
+    except (Exception, SystemExit) as error:  # whatever the user's file does
         raise BlockError(f"{place} cannot be loaded: {type(error).__name__}: {error}") from error
     function = getattr(module, name, None)
     if not callable(function):

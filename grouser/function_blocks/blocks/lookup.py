@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.function_blocks.block import Block, BlockError, BlockType, Port, refuse_rest, take_text
+from grouser.function_blocks.block import Block, BlockError, BlockType, Port, own_unit, refuse_rest, take_text
 
 _KEYS = ("IN", "points", "unit")
 
@@ -18,7 +18,7 @@ def _make(parameters: dict[str, Any], _: Sequence[str]) -> Block:
     places, values = np.array(points, dtype=float).T
     if not (np.diff(places) > 0.0).all():
         raise BlockError("the first numbers of its points do not rise", "sort them, and give each once")
-    unit = take_text(parameters, "unit", "-")
+    unit = own_unit(take_text(parameters, "unit", "-"))
     refuse_rest(parameters, _KEYS)
     return Block(
         "LOOKUP",

@@ -4,7 +4,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from grouser.function_blocks.block import LIKE, Block, BlockError, BlockType, Port, refuse_rest, take_number, take_text
+from grouser.function_blocks.block import (
+    LIKE,
+    Block,
+    BlockError,
+    BlockType,
+    Port,
+    own_unit,
+    refuse_rest,
+    take_number,
+    take_text,
+)
 
 _HIGH = 1e12
 _KEYS = ("SET", "IN", "AUTO", "gain", "integral_time", "derivative_time", "filter_time", "lowest", "highest", "unit")
@@ -69,7 +79,7 @@ def _make(parameters: dict[str, Any], _: Sequence[str]) -> Block:
     highest = take_number(parameters, "highest", math.inf, -math.inf, math.inf)
     if lowest > highest:
         raise BlockError(f"lowest is {lowest:g}, above highest, {highest:g}")
-    unit = take_text(parameters, "unit", "-")
+    unit = own_unit(take_text(parameters, "unit", "-"))
     refuse_rest(parameters, _KEYS)
     inputs = {"SET": LIKE, "IN": LIKE, "AUTO": Port(truth=True, default=True)}
     outputs = {"OUT": Port(unit=unit), "ERROR": LIKE}

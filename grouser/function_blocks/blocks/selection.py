@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from grouser.function_blocks.block import LIKE, NUMBER, SAME, TRUTH, Block, BlockType, Port, refuse_rest, stateless
+from grouser.function_blocks.block import (
+    LIKE,
+    NUMBER,
+    SAME,
+    TRUTH,
+    Block,
+    BlockType,
+    Port,
+    numbered_inputs,
+    refuse_rest,
+    stateless,
+)
 
 
 def limited(lowest: float, value: float, highest: float) -> float:
@@ -18,8 +29,9 @@ def without_dead_band(value: float, width: float) -> float:
 
 def _mux(parameters: dict[str, Any], wired: Sequence[str]) -> Block:
     refuse_rest(parameters, ("K", "IN0", "IN1"))
-    last = max((int(name[2:]) for name in wired if name[:2] == "IN" and name[2:].isdigit()), default=1)
-    inputs = {"K": NUMBER} | {f"IN{number}": LIKE for number in range(last + 1)}
+    values = numbered_inputs(wired, 0, 2)
+    inputs = {"K": NUMBER} | dict.fromkeys(values, LIKE)
+    last = len(values) - 1.0
 
     def choose(_: float, which: float, *values: float) -> tuple[float]:
         return (values[int(limited(0.0, which, last))],)

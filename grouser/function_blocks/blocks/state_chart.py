@@ -4,7 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grouser.function_blocks.block import TIME, TRUTH, Block, BlockError, BlockType, Port, refuse_rest, take_text
+from grouser.function_blocks.block import (
+    TIME,
+    TRUTH,
+    Block,
+    BlockError,
+    BlockType,
+    Port,
+    own_unit,
+    refuse_rest,
+    take_text,
+)
+from grouser.function_blocks.units import parse_unit
 from grouser.physics.description.text.names import closest
 
 _KEYS = ("in", "initial", "outputs", "states")
@@ -65,18 +76,27 @@ def _make(parameters: dict[str, Any], wired: Sequence[str]) -> Block:
     refuse_rest(parameters, _KEYS)
     if initial not in states:
         raise BlockError(f"the initial state {initial!r} is none of its states", closest(initial, states))
-    for name in states:
-        if name in outputs or name == ELAPSED:
-            raise BlockError(f"{name} is a state and an output", "give it another name")
+    for name in (*states, *outputs):
+        if name == ELAPSED or (name in states and name in outputs):
+            raise BlockError(f"{name} is the name of another output, too", "give it another name")
     truths: set[str] = set()
     made = {name: _state(name, state or {}, states, outputs, wired, truths) for name, state in states.items()}
     numbers = {value for state in made.values() for value in state.values if isinstance(value, str)}
     if both := sorted(truths & numbers):
         raise BlockError(f"the input {both[0]} is a condition and a value")
-    inputs = {name: TRUTH if name in truths else Port() for name in wired}
-    ports = {name: Port(unit=str(unit)) for name, unit in outputs.items()}
+    ports = {name: Port(unit=own_unit(unit)) for name, unit in outputs.items()}
+    inputs = {name: TRUTH if name in truths else _port_of_value(name, made, ports) for name in wired}
     ports |= {ELAPSED: TIME} | dict.fromkeys(states, TRUTH)
     return Block("STATE_CHART", inputs, ports, lambda: Chart(made, initial, wired))
+
+
+def _port_of_value(name: str, states: Mapping[str, State], outputs: Mapping[str, Port]) -> Port:
+    """Port of an input that is a value of outputs: it has their unit."""
+    values = [pair for state in states.values() for pair in zip(outputs, state.values, strict=True)]
+    taken = list(dict.fromkeys(output for output, value in values if value == name))
+    if len({parse_unit(outputs[output].unit or "-") for output in taken}) > 1:
+        raise BlockError(f"the input {name} is the value of {' and '.join(taken)}, whose units differ")
+    return Port(unit=outputs[taken[0]].unit) if taken else Port()
 
 
 def _state(
@@ -94,7 +114,7 @@ def _state(
     _refuse({key: 0 for key in values if key not in outputs}, tuple(outputs), f"state {name}: set")
     for output, value in values.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number and value not in wired:
+        if not number and not (isinstance(value, str) and value in wired):
             raise BlockError(f"state {name}: {output} is {value!r}; valid is a number, or the name of an input")
     if not isinstance(transitions, list):
         raise BlockError(f"state {name}: to is no list", "write to: [{state: dig, when: start}]")
@@ -109,13 +129,15 @@ def _transition(name: str, given: Any, states: Mapping[str, Any], wired: Sequenc
     parts = dict(_mapping(given, where, "write {state: dig, when: start}"))
     target, when, after = parts.pop("state", None), parts.pop("when", []), parts.pop("after", 0.0)
     _refuse(parts, _TRANSITION_KEYS, where)
-    if target not in states:
+    if not isinstance(target, str) or target not in states:
         raise BlockError(f"{where}: there is no state {target!r}", closest(str(target), states))
     if isinstance(after, bool) or not isinstance(after, int | float) or not 0.0 <= after <= 1e9:
         raise BlockError(f"{where} {target}: after is {after!r}; valid is a time in s")
     conditions = []
+    if not isinstance(when, str | list):
+        raise BlockError(f"{where} {target}: when is {when!r}", "write when: start, or when: [start, not high]")
     for text in [when] if isinstance(when, str) else when:
-        words = str(text).split()
+        words = str(text).split() or [""]
         wanted = words[0] != "not"
         condition = words[-1]
         if condition not in wired or len(words) != 2 - wanted:

@@ -10,6 +10,7 @@ from grouser.function_blocks.block import (
     BlockError,
     BlockType,
     Port,
+    own_unit,
     refuse_rest,
     take_number,
     take_text,
@@ -47,7 +48,7 @@ def _make(parameters: dict[str, Any], _: Sequence[str]) -> Block:
     if not isinstance(repeat, bool):
         raise BlockError(f"repeat is {repeat!r}; valid is true or false")
     period = take_number(parameters, "period", None, 0.0, 1e9) if "period" in parameters else None
-    unit = take_text(parameters, "unit", "-")
+    unit = own_unit(take_text(parameters, "unit", "-"))
     refuse_rest(parameters, _KEYS)
     commands = [TimedCommand(actuator="", kind="joint", **one) for one in entries]
     try:
