@@ -312,7 +312,7 @@ class PhysicsLoop:
         if (runtime := self._runtimes.get(name)) is not None:
             self.end_steps("an emergency stop")
             self._note(Stopped(self.step, name))
-            runtime.stop()
+            self._command(name, runtime.stop())
             self._refresh_report()
 
     def stop_all(self) -> None:

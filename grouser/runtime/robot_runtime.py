@@ -96,15 +96,22 @@ class RobotRuntime:
         """Whether its emergency stop is latched."""
         return self.robot.emergency_stop
 
-    def stop(self) -> None:
-        """Emergency stop: latched until `release` or a reset."""
+    def stop(self) -> dict[str, float]:
+        """Emergency stop: latched until `release` or a reset.
+
+        Returns:
+            Commands of the actuators that a diagram had.
+        """
         self.robot.emergency_stop = True
-        self.supervisor.stop_program()
         self.stop_trajectory("emergency stop")
+        commands = self.supervisor.stop_program()
+        return commands if self._driver is None else self._driver.commands(commands, self.robot.step_size)
 
     def not_neutral(self) -> list[str]:
-        """Actuators whose commands would move them after the emergency stop."""
-        return self.robot.command.not_neutral()
+        """Actuators whose commands, or whose levers that a diagram reads, would move them after the emergency stop."""
+        held = {joint for joint, mode in self.robot.command.drives.items() if mode == "position"}
+        levers = [name for name, value in self.supervisor.levers.items() if value != 0.0 and name not in held]
+        return list(dict.fromkeys([*self.robot.command.not_neutral(), *levers]))
 
     def release(self, step: int) -> None:
         """Releases the emergency stop; drives in position mode hold the present positions."""

@@ -78,9 +78,21 @@ class CommandSupervisor:
         if isinstance(self._program, DiagramPlayer):
             self._program.set_inputs(values)
 
-    def stop_program(self) -> None:
-        """Ends the program until the next reset; a diagram until the stop is released."""
+    @property
+    def levers(self) -> Mapping[str, float]:
+        """What operators command of actuators that a diagram reads."""
+        return self._operator
+
+    def stop_program(self) -> dict[str, float]:
+        """Ends the program until the next reset; a diagram until the stop is released.
+
+        Returns:
+            Safe commands of a diagram's actuators, which nobody else can bring to neutral.
+        """
         self._playing = None
+        if self._program is None or self._program.yields:
+            return {}
+        return self._safe(self._program.actuators)
 
     def release(self, step: int) -> None:
         """A diagram begins anew after a stop was released."""

@@ -4,6 +4,8 @@ import math
 
 import pytest
 from control_msgs.msg import DynamicInterfaceGroupValues, InterfaceValue
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
 
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import make_valve_commands
@@ -31,6 +33,10 @@ def inputs(**values):
     return DynamicInterfaceGroupValues(interface_groups=["input"], interface_values=[entry])
 
 
+def release(peer):
+    return peer.ask(Trigger, "/simulator/clear_emergency_stop", Trigger.Request())
+
+
 @pytest.fixture
 def node(start_simulator, tmp_path):
     file = tmp_path / "program.yaml"
@@ -55,5 +61,12 @@ def test_levers_go_through_the_diagram(node, peer):
     for wrong in (inputs(fre=1.0), inputs(share=math.nan), DynamicInterfaceGroupValues(interface_groups=["outputs"])):
         peer.say(topics.PROGRAM_INPUTS, wrong)
     peer.wait_for(lambda: node.refused_commands == refused + 3, "the refusals")
-    peer.say(topics.PROGRAM_INPUTS, inputs(share=0.25))
+    peer.say(topics.EMERGENCY_STOP, Bool(data=True), topics.LATCHED)
+    peer.wait_for(lambda: node.report.emergency_stop, "the stop")
+    assert "boom_valve: bring the commands to neutral" in release(peer).message
+    peer.say(topics.VALVE_COMMANDS, make_valve_commands(0, {"boom_valve": 0.0}))
+    peer.wait_for(lambda: release(peer).success, "the release")
+    peer.say(topics.VALVE_COMMANDS, make_valve_commands(0, {"boom_valve": 0.8}))
+    state.wait(lambda heard: value(heard, "operator", "boom_valve") == pytest.approx(0.8), "the lever again")
+    peer.say(topics.PROGRAM_INPUTS, inputs(free=1.0, share=0.25))
     state.wait(lambda heard: value(heard, "lever", "OUT") == pytest.approx(0.2), "another share")
