@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import distributed
 import numpy as np
@@ -20,6 +21,7 @@ from grouser.commands.sweep import main
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.progress import progress_of
 from grouser.resources import share_path
+from grouser.sweeps import running
 from grouser.sweeps.analysis import analyse
 from grouser.sweeps.optimising import Optimiser
 from grouser.sweeps.parameters import Parameter
@@ -164,20 +166,49 @@ def test_no_run_is_lost_or_doubled_when_a_worker_and_the_sweep_are_killed(tmp_pa
     np.testing.assert_allclose(period, closed, rtol=1e-4)  # interpolation of crossings: (w every)3/16 of 1/w, 2e-5
 
 
-def test_results_that_a_worker_takes_with_it_are_made_again():
-    """A worker ends after its runs did, and before their results are fetched."""
-    trial, measures = Trial("rigid_pendulum", 0.01, ("energy.kinetic",)), (Measure("m", "final", "energy.kinetic"),)
-    runs = ((index, {"g": index}, {"world.gravity": 9.0 + index}) for index in range(6))
+@pytest.fixture
+def processless():
+    """A cluster whose two workers are threads here, and its client."""
     own = {"processes": False, "dashboard_address": None, "silence_logs": logging.CRITICAL}
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, **own)
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        batches = outcomes(client, trial, measures, runs)
-        ended = next(batches)
-        wait_until(lambda: sum(map(len, client.has_what().values())) == 6, "the end of all runs")
-        worker = next(one for one, keys in client.has_what().items() if any(key[-1] != "0" for key in keys))
-        client.sync(cluster.scheduler.remove_worker, worker, stimulus_id="test", close=False)
-        ended += itertools.chain.from_iterable(batches)
+        yield cluster, client
+
+
+def test_results_that_a_worker_takes_with_it_are_made_again(processless):
+    """A worker ends after its runs did, and before their results are fetched."""
+    trial, measures = Trial("rigid_pendulum", 0.01, ("energy.kinetic",)), (Measure("m", "final", "energy.kinetic"),)
+    runs = ((index, {"g": index}, {"world.gravity": 9.0 + index}) for index in range(6))
+    cluster, client = processless
+    batches = outcomes(client, trial, measures, runs)
+    ended = next(batches)
+    wait_until(lambda: sum(map(len, client.has_what().values())) == 6, "the end of all runs")
+    worker = max(client.has_what().items(), key=lambda one: len(one[1]))[0]
+    client.sync(cluster.scheduler.remove_worker, worker, stimulus_id="test", close=False)
+    ended += itertools.chain.from_iterable(batches)
     assert sorted(run.index for run in ended) == list(range(6)) and not any(run.reason for run in ended)
+
+
+def test_an_optimisation_goes_on_as_if_it_had_not_ended(tmp_path, monkeypatch, processless):
+    """A kill leaves some runs of a batch; the others are made, and later batches are those of a whole sweep."""
+    monkeypatch.setattr(running, "started_workers", lambda *_: nullcontext(processless[1]))
+    changes = {
+        "trial": {**PENDULUM["trial"], "duration": 0.02, "every": 0.02},
+        "parameters": {"world.gravity": {"low": 1.0, "high": 30.0}},
+        "measures": {"m": {"final": "spherical_joint.bearing.angular_velocity_y"}},
+        "method": {"optimisation": {"maximise": "m", "runs": 22, "batch": 4}},  # the sampler's first 10 are random
+    }
+    plan = load_sweep(write_sweep(tmp_path, **changes))
+    whole = run_sweep(plan, tmp_path / "whole")
+    with Results(tmp_path / "killed", plan) as results:
+        results.write(whole[:16])
+        results.write([whole[18]])
+    told = []
+    runs = run_sweep(plan, tmp_path / "killed", progress=lambda *counts: told.append(counts))
+    assert told[0] == (17, 0, 22) and [run.index for run in runs] == list(range(22))
+    assert [(run.settings, run.measures) for run in runs] == [(run.settings, run.measures) for run in whole]
+    assert runs[:16] == whole[:16]
+    assert len({run.settings["world.gravity"] for run in runs}) == 22
 
 
 RATE = "spherical_joint.bearing.angular_velocity_y"
