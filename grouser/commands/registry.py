@@ -11,6 +11,7 @@ COMMANDS = {
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.commands.reproduce", "run published results and compare with their references"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
+    "identify": ("grouser.commands.identify", "fit parameters to measurements"),
     "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
     "rviz": ("grouser.commands.rviz", "open RViz with displays of what a machine publishes"),
