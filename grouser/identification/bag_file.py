@@ -29,7 +29,7 @@ def read_fields(folder: Path, fields: Iterable[tuple[str, str]]) -> dict[tuple[s
 
     Returns:
         By topic and path. Times are the stamps of the messages or, where they have none, when they were recorded, in
-        seconds of the bag's clock.
+        seconds after the first of all these.
 
     Raises:
         ParameterError: the package rosbags is not installed, the folder holds no bag, or a topic or path leads to no
@@ -42,7 +42,7 @@ def read_fields(folder: Path, fields: Iterable[tuple[str, str]]) -> dict[tuple[s
     from rosbags.highlevel import AnyReader, AnyReaderError
     from rosbags.typesys import Stores, get_typestore
 
-    found: dict[tuple[str, str], tuple[list[float], list[float]]] = {
+    found: dict[tuple[str, str], tuple[list[int], list[float]]] = {
         (topic, path): ([], []) for topic, paths in wanted.items() for path in paths
     }
     try:
@@ -53,14 +53,18 @@ def read_fields(folder: Path, fields: Iterable[tuple[str, str]]) -> dict[tuple[s
             connections = [one for one in reader.connections if one.topic in wanted]
             for connection, recorded, data in reader.messages(connections=connections):
                 message = reader.deserialize(data, connection.msgtype)
-                time = _NANOSECOND * _stamp(message, recorded)
+                time = _stamp(message, recorded)
                 for path in wanted[connection.topic]:
                     times, values = found[connection.topic, path]
                     times.append(time)
                     values.append(number_at(message, path))
     except (AnyReaderError, OSError) as error:
         raise ParameterError("bag", str(folder), f"a folder with a ROS 2 bag ({error})") from None
-    return {key: _series(key, *samples) for key, samples in found.items()}
+    first = min((times[0] for times, _ in found.values() if times), default=0)
+    return {
+        (topic, path): Series(f"{path} of {topic}", _NANOSECOND * (np.array(times) - first), np.array(values))
+        for (topic, path), (times, values) in found.items()
+    }
 
 
 def number_at(message: Any, path: str) -> float:
@@ -105,6 +109,3 @@ def _stamp(message: Any, recorded: int) -> int:
     stamped = 0 if stamp is None else int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
     return stamped or recorded
 
-
-def _series(key: tuple[str, str], times: list[float], values: list[float]) -> Series:
-    return Series(f"{key[1]} of {key[0]}", np.array(times), np.array(values))

@@ -9,7 +9,7 @@ from grouser.identification.series import Series
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.text.names import closest
 
-_ROUNDING = 1e-9  # of times [s]
+_ROUNDING = 1e-6  # of times [s]: seconds since 1970 are known so well as floats
 
 
 class MeasuredCommands:
@@ -40,7 +40,7 @@ class MeasuredCommands:
             if name not in known:
                 raise ParameterError("command", name, closest(name, known))
             most = float(np.abs(one.values).max())
-            if name in valves and most > 1.0 + _ROUNDING:
+            if name in valves and most > 1.0 + 1e-9:
                 raise ParameterError(f"command of {name} ({one.name})", most, "-1 to 1; is it in %?")
 
     def values(self, time: float, initial: Mapping[str, float] | None = None) -> dict[str, float]:

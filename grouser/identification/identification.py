@@ -1,5 +1,6 @@
 """An identification: searches for the parameters, and what is known about them at the optimum."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -148,8 +149,7 @@ class Identification:
         _check_data(measured, comparison.parameters)
         sigmas = _first_sigmas(groups, measured)
         first = np.array([one.variable(float(one.start or 0.0)) for one in comparison.parameters])
-        for number in range(len(comparison.runs)):  # In this process: errors keep their types, kernels are compiled.
-            comparison.simulated(number, settings_of(comparison.parameters, first))
+        _told_by_simulations(comparison, first)  # in this process: errors keep their types, kernels are compiled
         with Simulations(comparison, self.processes) as simulations:
             evaluate = _residuals(simulations, measured, sigmas)
             _require_influence(evaluate, first, comparison.parameters)
@@ -172,7 +172,8 @@ class Identification:
             comparison, estimates, statistics, fits, measured, measured + residuals * sigmas, sigmas,
             tuple(searches), best, runs, (),
         )  # fmt: skip
-        return replace(result, warnings=tuple(_warnings(result, jacobian.matrix)))
+        told = _told_by_simulations(comparison, found.end)
+        return replace(result, warnings=(*_warnings(result, jacobian.matrix), *told))
 
     def _weighted(
         self,
@@ -202,6 +203,17 @@ def _residuals(simulations: Simulations, measured: np.ndarray, sigmas: np.ndarra
         return [(simulated - measured) / sigmas for simulated in simulations.evaluate(points)]
 
     return evaluate
+
+
+def _told_by_simulations(comparison: Comparison, variables: np.ndarray) -> list[str]:
+    """Simulates all runs; what they warn of, each once."""
+    told: dict[str, None] = {}
+    for number in range(len(comparison.runs)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuntimeWarning)
+            comparison.simulated(number, settings_of(comparison.parameters, variables))
+        told |= dict.fromkeys(str(one.message) for one in caught)
+    return list(told)
 
 
 def _check_data(measured: np.ndarray, parameters: Sequence[FitParameter]) -> None:

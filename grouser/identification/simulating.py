@@ -2,6 +2,7 @@
 
 import functools
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -118,9 +119,11 @@ class Simulations:
 
 
 def _simulated(comparison: Comparison, task: tuple[int, Mapping[str, Any]]) -> np.ndarray | str:
-    """Simulated values; the reason where there are none."""
+    """Simulated values; the reason where there are none. What the simulation warns of matters at the optimum only."""
     try:
-        values = comparison.simulated(*task)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            values = comparison.simulated(*task)
     except GrouserError as error:
         return f"{error}"
     return values if np.isfinite(values).all() else "a simulated value is not finite"
