@@ -108,4 +108,3 @@ def _stamp(message: Any, recorded: int) -> int:
     stamp = getattr(getattr(message, "header", None), "stamp", None)
     stamped = 0 if stamp is None else int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
     return stamped or recorded
-
