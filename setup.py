@@ -42,8 +42,8 @@ BRIDGES = {
 }
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
 
-# Tables and plots of recorded signals.
-STUDY = ["matplotlib", "pyarrow"]
+# Tables and plots of recorded signals; sweeps.
+STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>=1.5", "optuna>=4"]
 
 TEST = [
     "pytest",
