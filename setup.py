@@ -43,7 +43,7 @@ BRIDGES = {
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
 
 # Tables and plots of recorded signals; sweeps.
-STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>=1.5", "optuna>=4"]
+STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>=1.5", "optuna>=4", "rosbags>=0.10"]
 
 TEST = [
     "pytest",
