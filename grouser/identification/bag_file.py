@@ -38,15 +38,13 @@ def read_fields(folder: Path, fields: Iterable[tuple[str, str]]) -> dict[tuple[s
     wanted: dict[str, list[str]] = {}
     for topic, path in fields:
         wanted.setdefault(topic, []).append(path)
-    require_package("rosbags", "study", "a ROS bag")
-    from rosbags.highlevel import AnyReader, AnyReaderError
-    from rosbags.typesys import Stores, get_typestore
-
+    reading = require_package("rosbags.highlevel", "study", "a ROS bag")
+    types = require_package("rosbags.typesys", "study", "a ROS bag")
     found: dict[tuple[str, str], tuple[list[int], list[float]]] = {
         (topic, path): ([], []) for topic, paths in wanted.items() for path in paths
     }
     try:
-        with AnyReader([folder], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+        with reading.AnyReader([folder], default_typestore=types.get_typestore(types.Stores.ROS2_JAZZY)) as reader:
             for topic in wanted:
                 if topic not in reader.topics:
                     raise ParameterError(f"topic of {folder.name}", topic, closest(topic, reader.topics))
@@ -58,7 +56,7 @@ def read_fields(folder: Path, fields: Iterable[tuple[str, str]]) -> dict[tuple[s
                     times, values = found[connection.topic, path]
                     times.append(time)
                     values.append(number_at(message, path))
-    except (AnyReaderError, OSError) as error:
+    except (reading.AnyReaderError, OSError) as error:
         raise ParameterError("bag", str(folder), f"a folder with a ROS 2 bag ({error})") from None
     first = min((times[0] for times, _ in found.values() if times), default=0)
     return {
