@@ -10,6 +10,7 @@ COMMANDS = {
     "map": ("grouser.commands.map_file", "write a world's obstacles as a map for Nav2"),
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.commands.reproduce", "run published results and compare with their references"),
+    "diagram": ("grouser.commands.diagram", "check and draw a control program of function blocks"),
     "sweep": ("grouser.commands.sweep", "many runs: grids, random samples, sensitivity, optimisation"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
     "identify": ("grouser.commands.identify", "fit parameters to measurements"),

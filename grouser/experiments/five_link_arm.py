@@ -119,6 +119,7 @@ def _element(name: str, parameters: Mapping[str, Any]) -> str:
         *(name, parameters["link_length"], parameters["bending_stiffness"] / second_moment, parameters),
         shear_modulus=parameters["torsion_stiffness"] / (2.0 * second_moment),
         diameter=2.0 * parameters["radius"],
+        end_loads=False if parameters["method"] == "assumed_modes" else None,  # the paper's modes, no more
     )
 
 

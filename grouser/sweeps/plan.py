@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grouser import __version__
 from grouser.physics.base.errors import ParameterError
 from grouser.sweeps import designs
 from grouser.sweeps.parameters import Parameter
@@ -91,6 +92,7 @@ class Plan:
                 "options": self.options,
                 "seed": self.seed,
                 "digests": self._digests(),
+                "grouser": __version__,
             }
         )
 

@@ -133,8 +133,8 @@ def _heat_maps(plan: Plan, runs: list[Run]) -> Any:
         image = panel.imshow(field, origin="lower", aspect="auto")
         figure.colorbar(image, ax=panel, label=measure.name)
         for axis, parameter, own in ((panel.xaxis, across, levels[0]), (panel.yaxis, up, levels[1])):
-            step = -(-len(own) // 8)
-            texts = [f"{value:.4g}" if parameter.numeric else as_text(value) for value in own]
+            step = -(-len(own) // 6)
+            texts = [f"{value:.3g}" if parameter.numeric else as_text(value) for value in own]
             axis.set_ticks(range(0, len(own), step), texts[::step])
             axis.set_label_text(parameter.name, fontsize="small")
     return figure

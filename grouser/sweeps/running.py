@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from grouser.physics.base.errors import ParameterError
 from grouser.sweeps.optimising import Optimiser
-from grouser.sweeps.plan import OPTIMISATION, Plan
+from grouser.sweeps.plan import OPTIMISATION, Plan, settings_hash
 from grouser.sweeps.results import Results, Run
 from grouser.sweeps.workers import outcomes, started_workers
 
@@ -53,7 +54,7 @@ def run_sweep(
                 if plan.method == OPTIMISATION:
                     _optimise(plan, results, client, total, tell)
                 else:
-                    _make(plan, results, client, design, 0, tell)
+                    make_missing(plan, results, client, design, 0, tell)
         results.join()
         return [results.runs[index] for index in sorted(results.runs)]
 
@@ -64,15 +65,31 @@ def _optimise(plan: Plan, results: Results, client: Any, total: int, tell: Calla
     optimiser = Optimiser(plan.parameters, plan.options["sampler"], bool(plan.options["maximise"]), plan.seed)
     for first in range(0, total, plan.options["batch"]):
         settings = optimiser.ask(min(plan.options["batch"], total - first))
-        _make(plan, results, client, settings, first, tell)
+        make_missing(plan, results, client, settings, first, tell)
         numbers = range(first, first + len(settings))
         optimiser.tell([results.runs[index].measures.get(goal, math.nan) for index in numbers])
 
 
-def _make(
+def make_missing(
     plan: Plan, results: Results, client: Any, design: Sequence[dict[str, Any]], first: int, tell: Callable[[], None]
 ) -> None:
-    """Makes the runs of a design that the results do not have; `first` is the index of its first one."""
+    """Makes the runs of a design that the results do not have.
+
+    Args:
+        plan, results: of the sweep.
+        client: of dask.
+        design: settings of runs by parameter.
+        first: index of the first one.
+        tell: called after each write.
+
+    Raises:
+        ParameterError: a run in the results has other settings than the design.
+        WorkersError: the scheduler has gone.
+    """
+    for index, settings in enumerate(design, first):
+        if index in results.runs and settings_hash(results.runs[index].settings) != settings_hash(settings):
+            valid = f"one of this design: run {index} has other settings there; other versions of packages made them"
+            raise ParameterError("results", str(results.folder), valid)
     missing = (
         (index, settings, plan.at_addresses(settings))
         for index, settings in enumerate(design, first)

@@ -115,7 +115,7 @@ def outcomes(
         yield runs_ended
         if broken:
             raise WorkersError(broken)
-        submit(_window(client) - len(pending))
+        submit(max(0, _window(client) - len(pending)))
 
 
 def make_run(

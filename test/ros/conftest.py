@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import rclpy
+from nursery import Child, open_nursery
 from patience import DEADLINE, wait_until
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters
@@ -338,23 +339,43 @@ def run_live(peer: Peer, start_simulator: Callable[..., SimulatorNode]) -> Calla
 
 
 @pytest.fixture
-def launch() -> Iterator[Callable[..., subprocess.Popen]]:
+def launch(compiled: None) -> Iterator[Callable[..., Child]]:
     """Starts Python modules as processes. They end with the test, and their nodes have left the graph then."""
-    processes: list[subprocess.Popen] = []
+    open_nursery()
+    with ended_together() as processes:
 
-    def start(*arguments: str, **options: Any) -> subprocess.Popen:
-        process = subprocess.Popen(
-            [sys.executable, "-m", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            **options,
-        )
-        processes.append(process)
-        return process
+        def start(*arguments: str) -> Child:
+            processes.append(Child(*arguments))
+            return processes[-1]
 
-    yield start
+        yield start
+
+
+@pytest.fixture
+def launch_anew() -> Iterator[Callable[..., subprocess.Popen]]:
+    """Starts Python modules as `launch` does, in interpreters of their own."""
+    with ended_together() as processes:
+
+        def start(*arguments: str, **options: Any) -> subprocess.Popen:
+            process = subprocess.Popen(
+                [sys.executable, "-m", *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                **options,
+            )
+            processes.append(process)
+            return process
+
+        yield start
+
+
+@contextmanager
+def ended_together() -> Iterator[list[Any]]:
+    """Processes that are ended, all at the same time."""
+    processes: list[Any] = []
+    yield processes
     for process in processes:
         process.terminate()
     for process in processes:

@@ -120,7 +120,9 @@ def test_faults_are_in_the_recording_and_its_commands_replay(
     joints.wait(lambda m: abs(m.velocity[place]) > 0.02, "the boom moves")
     set_fault("loss", 0.25)
     set_fault("joint.boom_joint.position.sensor_offset", 0.125)
+    mark = states.mark()
     set_fault("bus_off", True)
+    states.wait(lambda m: not live(m), "a link that is silent", mark)
     joints.wait(lambda m: abs(m.velocity[place]) < 1e-3, "the boom stands")
     mark = news.mark()
     assert peer.ask(Trigger, "serial_bridge/clear_faults", Trigger.Request()).success

@@ -22,7 +22,7 @@ class Hand:
     """A bridge that acts in this thread, with a clock of its own: one message, then the steps of a request."""
 
     def __init__(self, peer, node):
-        self.peer, self.now, self.sent = peer, 0.0, []
+        self.peer, self.node, self.now, self.sent = peer, node, 0.0, []
         outgoing = message("show", map_signal("v", DRUM), direction="out")
         incoming = message("lever", map_signal("v", DRUM), timeout=TIMEOUT)
         self.bridge = Bridge(
@@ -72,8 +72,8 @@ def test_the_stop_and_the_link_are_released_each_by_itself(hand):
     assert "not neutral" in hand.acknowledge()["lever"]  # it stays to be acknowledged
     hand.bridge.receive(said("lever", hand.now, v=0.0))
     hand.peer.say(topics.EMERGENCY_STOP, Bool(data=True))
-    wait_until(lambda: hand.peer.node.count_subscribers(topics.EMERGENCY_STOP), "a simulator that hears it")
-    wait_until(lambda: hand.wait() == pytest.approx(0.0, abs=0.01), "the drum stands")
+    wait_until(lambda: hand.node.report.emergency_stop, "that the simulator hears it")  # it ends a request for steps
+    assert hand.wait() == pytest.approx(0.0, abs=0.01)
     hand.move(0.0)
     assert hand.acknowledge() == {}  # during the stop
     hand.move(0.0)

@@ -1,81 +1,34 @@
 """`grouser conform`: good simulators pass, and broken ones fail only the checks of their faults."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
+from faults import FAULTS, TOGETHER
 from patience import DEADLINE, wait_until
 
 from grouser.commands import conform
 
-BROKEN = Path(__file__).resolve().parent / "broken"
-
-
-def load_faults():
-    spec = spec_from_file_location("faults", BROKEN / "faults.py")
-    module = module_from_spec(spec)
-    sys.modules["faults"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-faults = load_faults()
-FAULTS, TOGETHER = faults.FAULTS, faults.TOGETHER
 Simulators = Callable[..., "contextmanager"]
 
 
-@pytest.fixture(scope="module")
-def run_simulator() -> Iterator[Simulators]:
+@pytest.fixture
+def run_simulator(launch) -> Simulators:
     """Runs a simulator with some faults, or with none, in a process of its own."""
-    nursery = subprocess.Popen(
-        [sys.executable, str(BROKEN / "nursery.py"), "rover", "demolition_robot", "four_bar"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=BROKEN,
-        start_new_session=True,
-    )
-    assert nursery.stdout.readline() == "ready\n"
 
     @contextmanager
     def run(*faults: str, **parameters: str) -> Iterator[None]:
         namespace = parameters.pop("namespace", "/")
         parameters["diagnostics_rate"] = "10.0"  # nobody waits for a second
         settings = [text for name, value in parameters.items() for text in ("-p", f"{name}:={value}")]
-        request = [faults, "--ros-args", "-r", f"__ns:={namespace}", *settings]
-        print(json.dumps(request), file=nursery.stdin, flush=True)
-        identifier = int(nursery.stdout.readline())
-        try:
-            yield
-        finally:
-            end(identifier)
+        process = launch("broken_simulator", ",".join(faults), "--ros-args", "-r", f"__ns:={namespace}", *settings)
+        yield
+        process.terminate()
+        process.communicate(timeout=DEADLINE)  # it has left the graph then
 
-    yield run
-    os.killpg(nursery.pid, signal.SIGKILL)  # with simulators of tests that were broken off
-    nursery.communicate()
-
-
-def end(identifier: int) -> None:
-    """Ends a process, and waits until it has left the graph."""
-
-    def gone() -> bool:
-        try:
-            os.kill(identifier, 0)
-        except ProcessLookupError:
-            return True
-        return False
-
-    if not gone():
-        os.kill(identifier, signal.SIGTERM)
-        wait_until(gone, "the end of a simulator")
+    return run
 
 
 @pytest.fixture

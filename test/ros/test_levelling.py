@@ -125,7 +125,7 @@ def shipped_file(kind, folder, port):
     return file
 
 
-@pytest.mark.parametrize("kind", ["modbus", "opcua"])
+@pytest.mark.parametrize("kind", ["modbus", pytest.param("opcua", marks=pytest.mark.soak)])
 def test_a_soft_plc_levels_the_robot_and_dies(kind, peer, launch, tmp_path):
     port = free_port()
     mapping = shipped_file(kind, tmp_path, port)

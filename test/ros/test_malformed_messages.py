@@ -300,7 +300,7 @@ def resident(process) -> int:
 
 
 def test_refused_messages_do_not_leak_memory(compiled, peer, launch, loader_file):
-    """Eighty messages of 2 MB each: keeping a twentieth of each would exceed the limit."""
+    """Forty messages of 2 MB each: keeping a twentieth of each would exceed the limit."""
     process = launch(
         "grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}", "-p", "diagnostics_rate:=50.0"
     )
@@ -309,12 +309,12 @@ def test_refused_messages_do_not_leak_memory(compiled, peer, launch, loader_file
     peer.publisher(JointState, "joint_commands")
     diagnostics.first()
     used = []
-    for count in range(1, 121):
+    for count in range(1, 61):
         peer.say("joint_commands", message)
         diagnostics.wait(lambda message, count=count: refused(message) == count, "the refusal")
-        if count in (40, 120):
+        if count in (20, 60):
             used.append(resident(process))
-    assert used[1] - used[0] < 80 * 2e6 / 20
+    assert used[1] - used[0] < 40 * 2e6 / 20
 
 
 # Possible values of a float of a message, and names, known ones among them.

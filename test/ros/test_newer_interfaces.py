@@ -18,9 +18,10 @@ OLDER = ROOT / "tooling" / "interfaces" / "simulation_interfaces"
 CHANGED = TESTS.parent / "data" / "simulation_interfaces_2.1"  # those definitions that are not the same
 GENERATOR = Path(sys.prefix) / "share" / "rosidl_generator_c"
 
-pytestmark = pytest.mark.skipif(
-    not GENERATOR.is_dir(), reason="not tested: newer interfaces; built only with the wheels"
-)
+pytestmark = [
+    pytest.mark.soak,  # builds a package, and runs two files of tests again
+    pytest.mark.skipif(not GENERATOR.is_dir(), reason="not tested: newer interfaces; built only with the wheels"),
+]
 
 
 def definitions(folder: Path) -> Path:

@@ -44,8 +44,8 @@ def end(process, number) -> float:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_the_node_ends_cleanly(compiled, peer, launch, loader_file, number):
-    process = launch("grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}")
+def test_the_node_ends_cleanly(compiled, peer, launch_anew, loader_file, number):
+    process = launch_anew("grouser.nodes.simulator", "--ros-args", "-p", f"machine:={loader_file}")
     peer.hear(Clock, "/clock", topics.CLOCK_QUALITY).collect(20)
     assert end(process, number) < MOST_WORK
     output = process.stdout.read()
@@ -55,7 +55,7 @@ def test_the_node_ends_cleanly(compiled, peer, launch, loader_file, number):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
+def test_the_node_ends_while_it_compiles(launch_anew, loader_file, tmp_path, number):
     """With an empty cache the signal comes in the middle of the first compilation."""
     cache = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     script = "import sys; from grouser.commands.run import main; sys.exit(main(sys.argv[1:]))"
@@ -79,8 +79,8 @@ def test_the_node_ends_while_it_compiles(launch, loader_file, tmp_path, number):
         process.communicate()
 
 
-def test_run_with_a_duration_reports_whether_it_kept_real_time(compiled, launch, loader_file):
-    process = launch("grouser.cli", "run", "--machine", str(loader_file), "--duration", "2", "--no-view")
+def test_run_with_a_duration_reports_whether_it_kept_real_time(compiled, launch_anew, loader_file):
+    process = launch_anew("grouser.cli", "run", "--machine", str(loader_file), "--duration", "2", "--no-view")
     output, _ = process.communicate(timeout=DEADLINE)
     # which of both depends on the load of the computer
     kept, not_kept = "\nkept real time: factor" in output, "\ndid not keep real time: factor" in output
@@ -92,9 +92,9 @@ def test_run_with_a_duration_reports_whether_it_kept_real_time(compiled, launch,
 
 
 @pytest.mark.parametrize(("option", "status"), [((), 1), (("--allow-late",), 0)])
-def test_run_reports_lost_real_time(compiled, launch, loader_file, option, status):
+def test_run_reports_lost_real_time(compiled, launch_anew, loader_file, option, status):
     """No machine makes ten million steps a second."""
-    process = launch(
+    process = launch_anew(
         "grouser.cli",
         "run",
         "--machine",
@@ -152,9 +152,9 @@ def listening(port) -> bool:
 
 
 @pytest.mark.parametrize("on_show", [False, True], ids=["while it starts", "on show"])
-def test_ctrl_c_ends_run_and_its_viewer(compiled, launch, loader_file, only_viewer, on_show):
+def test_ctrl_c_ends_run_and_its_viewer(compiled, launch_anew, loader_file, only_viewer, on_show):
     """As a terminal does it: the interrupt goes to every process of the group."""
-    process = launch("grouser.cli", "run", "--machine", str(loader_file), start_new_session=True)
+    process = launch_anew("grouser.cli", "run", "--machine", str(loader_file), start_new_session=True)
     output = ""
     while "end it:" not in output or (on_show and not listening(page_port(output))):
         line = process.stdout.readline()
@@ -175,14 +175,14 @@ def page_port(output) -> int:
     return int(re.search(r"page: +http://localhost:(\d+)", output)[1])
 
 
-def test_run_tells_that_a_port_is_taken(compiled, launch, loader_file, only_viewer):
+def test_run_tells_that_a_port_is_taken(compiled, launch_anew, loader_file, only_viewer):
     """Without a wish it takes the next one and prints its true address; a wish that cannot be met is an error."""
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with contextlib.suppress(OSError):  # somebody else has it: just as well
             other.bind(("127.0.0.1", 8080))
             other.listen()
-        process = launch("grouser.cli", "run", "--machine", str(loader_file))
+        process = launch_anew("grouser.cli", "run", "--machine", str(loader_file))
         output = read_until(process, "end it:")
         port = page_port(output)
         assert port > 8080 and f"another program has port 8080; the page is at {port}" in output
@@ -190,14 +190,14 @@ def test_run_tells_that_a_port_is_taken(compiled, launch, loader_file, only_view
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=DEADLINE)
         assert process.returncode == 0, output + rest
-        refused = launch("grouser.cli", "run", "--machine", str(loader_file), "--port", "8080")
+        refused = launch_anew("grouser.cli", "run", "--machine", str(loader_file), "--port", "8080")
         said, _ = refused.communicate(timeout=DEADLINE)
     assert refused.returncode == 2
     assert "--port 8080: another program has this port" in said
 
 
-def test_run_goes_on_without_a_viewer_that_ends(compiled, launch, loader_file, only_viewer):
-    process = launch("grouser.cli", "run", "--machine", str(loader_file))
+def test_run_goes_on_without_a_viewer_that_ends(compiled, launch_anew, loader_file, only_viewer):
+    process = launch_anew("grouser.cli", "run", "--machine", str(loader_file))
     output = read_until(process, "end it:")
     wait_until(lambda: listening(page_port(output)), "the page")
     for child in descendants(process):
@@ -219,12 +219,12 @@ DIVERGING = """<robot name="diverging"><link name="world"/>
   <grouser><servo_drive joint="joint" mode="effort"/></grouser></robot>"""
 
 
-def test_run_reports_divergence(compiled, launch, tmp_path):
+def test_run_reports_divergence(compiled, launch_anew, tmp_path):
     machine = tmp_path / "diverging.urdf"
     machine.write_text(DIVERGING)
     program = tmp_path / "program.yaml"
     program.write_text("commands:\n- {time: 0.1, joint: joint, value: 1.0e+300}\n")
-    process = launch("grouser.cli", "run", "--machine", str(machine), "--program", str(program), "--no-view")
+    process = launch_anew("grouser.cli", "run", "--machine", str(machine), "--program", str(program), "--no-view")
     output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1, output
     assert "the simulation diverged at t = " in output

@@ -95,7 +95,7 @@ def test_every_order_of_seeks_gives_the_recorded_bits(recorded, memory):
     file, hashes = recorded
     timeline = Timeline(Recording(file), memory)
     assert timeline.end == max(hashes)
-    order = [*hashes, *reversed(hashes), *random.Random(3).sample(sorted(hashes), len(hashes))]
+    order = [*hashes, *reversed(hashes), *random.Random(3).sample(sorted(hashes), len(hashes) // 4)]
     if memory == 0:  # all from the two checkpoints that are always kept
         order = [timeline.end, 0, timeline.end // 2, timeline.end // 2 - 25, 25]
     for moment in order:
