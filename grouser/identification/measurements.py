@@ -109,6 +109,7 @@ def _runs_of_lines(file: FileSpecification, trial: Trial, start: Mapping[str, An
     }
     runs: list[MeasuredRun] = []
     units: dict[str, str] = {}
+    every = 1 if trial.every is None else max(round(trial.every / _step(trial)), 1)
     for line in range(len(table)):
         where = f"line {line + 2} of {file.path.name}"
         settings = {**file.settings, **{address: float(values[line]) for address, values in columns.items()}}
@@ -125,7 +126,7 @@ def _runs_of_lines(file: FileSpecification, trial: Trial, start: Mapping[str, An
                 sigma = _sigma(float(sigmas[name][line]), size, f"{name} in {where}")
                 observations.append(MeasuredNumber(measure, float(numbers[name][line]) * size, sigma))
         if observations:
-            runs.append(MeasuredRun(where, tuple(observations), settings, signals=trial.record))
+            runs.append(MeasuredRun(where, tuple(observations), settings, signals=trial.record, every=every))
     return runs
 
 
@@ -138,7 +139,7 @@ def _run_over_time(
         raise ParameterError("program", trial.program, "none beside measured commands, which drive the simulation")
     begin = min(one.time[0] for one in (*signals.values(), *commands.values())) if file.begin is None else file.begin
     end = min(math.inf if file.end is None else file.end, begin + trial.duration)
-    step = float(trial.settings.get("step", trial.step))
+    step = _step(trial)
     # with any delay within its bounds a sample has to fall into the simulated time
     first = begin + max(delays[1], 0.0)
     observations: list[SampledSignal | MeasuredNumber] = []
@@ -165,6 +166,10 @@ def _run_over_time(
         every,
         max(math.ceil(last / (every * step) - _ROUNDING), 1) * every * step,
     )
+
+
+def _step(trial: Trial) -> float:
+    return float(trial.settings.get("step", trial.step))
 
 
 def _samples(

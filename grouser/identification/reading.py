@@ -117,6 +117,8 @@ def _read_file(reader: Reader, node: yaml.Node, measures: dict[str, Measure]) ->
     for address, item in reader.entries(nodes["settings"], "settings") if "settings" in nodes else ():
         check_node_address(reader, item, address)
         is_column = isinstance(item, yaml.MappingNode) and any(key.value == "column" for key, _ in item.value)
+        if is_column and not values:
+            raise reader.error(item, address, "a column gives each line its own value", "of values, not of signals")
         settings[address] = _read_number(reader, item, address) if is_column else reader.plain(item, address)
     for key in ("begin", "end", "every"):
         if key in nodes and values:

@@ -342,6 +342,7 @@ REFUSED = {
     "two programs": (("duration: 0.2", f"duration: 0.2, program: {{commands: {COMMANDS}}}"), None, "beside measured"),
     "unknown key": (("starts: 1", "strats: 1"), None, "did you mean 'starts'"),
     "no sigma": (("unit: mm", "unit: mm, sigma: 0"), None, "above 0"),
+    "column of settings": (("signals:", "settings: {step: {column: x}}\n    signals:"), None, "each line its own"),
     "values that are no measure": (("signals: {lift:", "values: {top:"), None, "it is no measure"),
 }  # fmt: skip
 

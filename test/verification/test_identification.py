@@ -234,3 +234,11 @@ def test_measured_wheel_does_not_tell_modulus_and_exponent(tmp_path):
     assert result.statistics.undetermined.tolist() == [False, False, False, True]
     (told,) = [text for text in result.warnings if "do not tell" in text]
     assert f"{SOIL}.exponent" in told and f"log({SOIL}.frictional_modulus)" in told
+
+
+@pytest.mark.soak
+def test_result_does_not_depend_on_the_number_of_processes(tmp_path):
+    hidden = hidden_lift(tmp_path, 1, tuple(LIFT)[:2], starts=3)
+    alone, together = (load_identification(hidden.file, processes).run() for processes in (1, 2))
+    assert alone.settings == together.settings
+    assert [one.cost for one in alone.searches] == [one.cost for one in together.searches]
