@@ -52,6 +52,7 @@ def draw(result: Identified, file: Path | None = None) -> Any:
         for panel in (fit, rest):
             panel.grid(alpha=0.3)
             panel.set_xlabel(along)
+            panel.xaxis.get_major_locator().set_params(integer=not joined)
     if file is not None:
         try:
             figure.savefig(file, dpi=150)
