@@ -45,6 +45,9 @@ BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in
 # Tables and plots of recorded signals.
 STUDY = ["matplotlib", "pyarrow"]
 
+# The documentation site.
+DOCS = ["sphinx>=7", "myst-parser>=3", "furo"]
+
 TEST = [
     "pytest",
     "pytest-cov",
@@ -98,6 +101,7 @@ setup(
         "decomposition": ["coacd"],
         "robots": ROBOTS,
         "study": STUDY,
+        "docs": DOCS,
         "test": TEST,
         **BRIDGES,
     },
