@@ -32,9 +32,10 @@ def dependencies(name: str, extras: Sequence[str] = ()) -> dict[str, Distributio
 def licence(package: Distribution) -> str:
     """What a package says about its licence: the expression, the classifiers, or the first line of the text."""
     said = package.metadata
+    expressions = said.get_all("License-Expression") or []
     classifiers = [line.split(" :: ")[-1] for line in said.get_all("Classifier") or () if line.startswith("License ::")]
-    first_line = next(iter((said.get("License") or "").strip().splitlines()), "")
-    return said.get("License-Expression") or ", ".join(classifiers) or first_line or "not declared"
+    first_lines = [text.strip().split("\n")[0] for text in said.get_all("License") or ()]
+    return next((", ".join(found) for found in (expressions, classifiers, first_lines) if any(found)), "not declared")
 
 
 def _installed(name: str) -> Distribution | None:

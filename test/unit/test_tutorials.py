@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from grouser.bridges.mapping.reader import load_bridge_mapping
+from grouser.bridges.serial.json_lines import read_line
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -39,3 +42,15 @@ def test_wheel_and_soil(folder, capsys):
     for program in blocks("wheel_and_soil.md", "python"):
         exec(compile(program, "wheel_and_soil.md", "exec"), namespace)
     assert capsys.readouterr().out == printed("wheel_and_soil.md")
+
+
+def test_controller_in_the_loop(folder):
+    (mapping,) = blocks("controller_in_loop.md", "yaml")
+    (folder / "controller.yaml").write_text(mapping)
+    command, angle = load_bridge_mapping(folder / "controller.yaml").messages
+    namespace = {}
+    exec(compile(blocks("controller_in_loop.md", "python")[0], "controller_in_loop.md", "exec"), namespace)
+    line = read_line(namespace["message"](65537, -0.25))
+    assert (line.kind, line.counter, line.signals) == (1, 1, {"swing": -0.25})
+    assert [signal.signal for signal in command.signals] == ["valve/swing_valve"]
+    assert [signal.signal for signal in angle.signals] == ["joint/swing/position"]
