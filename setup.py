@@ -23,7 +23,7 @@ RUN = [
     "pyyaml",
     "matplotlib",
     "pillow",
-    "viser",
+    "viser>=1.1",  # drags of parts
     "websockets>=14",  # which viser needs too
     "mcap>=1.6",
     "zstandard",  # in which mcap packs
@@ -42,8 +42,12 @@ BRIDGES = {
 }
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
 
-# Tables and plots of recorded signals.
-STUDY = ["matplotlib", "pyarrow"]
+# Tables and plots of recorded signals; sweeps.
+STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>=1.5", "optuna>=4"]
+
+# Environments for reinforcement learning, and a library of learning methods, which brings PyTorch.
+ENVS = ["gymnasium>=1.1"]
+LEARN = [*ENVS, "stable-baselines3>=2.4"]
 
 # The documentation site.
 DOCS = ["sphinx>=7", "myst-parser>=3", "furo"]
@@ -102,6 +106,8 @@ setup(
         "robots": ROBOTS,
         "study": STUDY,
         "docs": DOCS,
+        "envs": ENVS,
+        "learn": LEARN,
         "test": TEST,
         **BRIDGES,
     },

@@ -16,6 +16,7 @@ NAMES: tuple[str, ...] = (
     "step_bullet",
     "four_bar",
     "batch",
+    "envs",
     "machines",
     "contacts",
     "robots",

@@ -29,6 +29,7 @@ from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.names import closest
 
 _BYTES_MAX = 1_000_000
+_ROUNDING = 1e-9  # of times, as a share
 _TOP_KEYS = ("repeat", "period", "commands")
 _KINDS = {"valve": "valve", "joint": "joint with a servo drive", "twist": "twist of driven wheels"}
 _COMMAND_KEYS = ("time", *_KINDS, "value", "ramp")
@@ -136,6 +137,16 @@ class CommandProgram:
                 values[name] = track.value(moment, start)
         return values
 
+    def constant_until(self, time: float) -> float:
+        """When the commands in force at `time` may change next [s]; `time` itself within a ramp, inf at the end."""
+        rounds, moment = divmod(time, self.period) if self.repeat else (0.0, time)
+        if any(0.0 <= moment - command.time <= (1.0 + _ROUNDING) * command.ramp for command in self.commands):
+            return time
+        later = [command.time for command in self.commands if command.time > moment]
+        if later:
+            return time - moment + later[0]
+        return (rounds + 1.0) * self.period if self.repeat else math.inf
+
     def finished(self, time: float) -> bool:
         """Whether all commands are constant after `time` [s]."""
         return not self.repeat and time >= self.period
@@ -174,7 +185,19 @@ def load_program(path: str | Path) -> CommandProgram:
     Raises:
         MachineError: the file cannot be read or is not a program; the message has the file and the line.
     """
-    text = read_text(Path(path), _BYTES_MAX, "command program")
+    return parse_program(read_text(Path(path), _BYTES_MAX, "command program"), str(path))
+
+
+def parse_program(text: str, path: str) -> CommandProgram:
+    """Reads a program from the text of its file.
+
+    Args:
+        text: YAML.
+        path: of the file, for messages.
+
+    Raises:
+        MachineError: the text is no program.
+    """
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)

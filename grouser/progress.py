@@ -110,3 +110,62 @@ def showing_work(name: str) -> Iterator[None]:
         done.set()
         thread.join()
         line.erase()
+
+
+_REPORTS_EVERY = 10.0  # Of counted work, where there is no terminal [s].
+
+
+class CountedWork:
+    """Shows how much of counted work is done, and the time left; used in a `with` statement.
+
+    On a terminal it is one line that is rewritten; elsewhere a line every ten seconds.
+
+    Args:
+        name: of what is counted, in the plural.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._stream = sys.stderr
+        self._line = LiveLine(self._stream) if self._stream is not None and self._stream.isatty() else None
+
+    def __enter__(self) -> "CountedWork":
+        self._begin = self._shown = time.monotonic()
+        self._before: int | None = None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._line is not None:
+            self._line.erase()
+
+    def show(self, done: int, failed: int, total: int) -> None:
+        """Takes counts: of what is done, of failures among it, of all. What the first call tells was done before."""
+        now = time.monotonic()
+        if self._before is None:
+            self._before, self._begin = done, now
+        text = progress_of(self._name, (done, failed, total), done - self._before, now - self._begin)
+        if self._line is not None:
+            self._line.show(text)
+        elif self._stream is not None and now - self._shown >= _REPORTS_EVERY:
+            self._shown = now
+            print(text, file=self._stream, flush=True)
+
+
+def progress_of(name: str, counts: tuple[int, int, int], new: int, seconds: float) -> str:
+    """Returns counted work in words.
+
+    Args:
+        name: of what is counted, in the plural.
+        counts: of what is done, of failures among it, and of all.
+        new: how many of the done are from this time.
+        seconds: that these have taken [s].
+    """
+    done, failed, total = counts
+    text = f"{done} of {total} {name}"
+    if failed:
+        text += f", {failed} failed"
+    if new and seconds > 0.0:
+        left = round((total - done) * seconds / new)
+        hours, minutes = divmod(left // 60, 60)
+        text += f", {new / seconds:.3g} a second, {hours}:{minutes:02d}:{left % 60:02d} left"
+    return text

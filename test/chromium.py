@@ -138,12 +138,19 @@ class Tab:
 
     def touch(self, selector: str, across: float) -> None:
         """Puts a finger on the middle of an element, and moves it to a share of its width; it stays there."""
-        x, y, width = self.run(
+        self._finger("touchStart", selector, 0.5)
+        self.slide(selector, across)
+
+    def slide(self, selector: str, across: float) -> None:
+        """Moves the finger to a share of the width of an element, in the middle of its height."""
+        self._finger("touchMove", selector, across)
+
+    def _finger(self, kind: str, selector: str, across: float) -> None:
+        x, y = self.run(
             f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
-            " return [box.left, box.top + box.height / 2, box.width] })()"
+            f" return [box.left + {across} * box.width, box.top + box.height / 2] }})()"
         )
-        for kind, place in (("touchStart", 0.5), ("touchMove", across)):
-            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x + place * width, "y": y}])
+        self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
 
     def lift(self) -> None:
         """Takes the finger away."""

@@ -64,7 +64,7 @@ def spin_up(functions):
 
     times = np.linspace(0.0, 20.0, 1001)
     states = solve_ivp(
-        change, (0.0, 20.0), np.zeros(2 * functions), method="DOP853", rtol=1e-8, atol=1e-11, t_eval=times
+        change, (0.0, 20.0), np.zeros(2 * functions), method="DOP853", rtol=1e-6, atol=1e-9, t_eval=times
     ).y
     return times, TO_END @ np.sin(slope @ states[:functions])
 

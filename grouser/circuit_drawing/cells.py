@@ -12,6 +12,7 @@ class Port:
         x, y: from the upper left corner of the cell.
         above: whether the line leaves upwards.
         signal: whether it carries a pressure only.
+        name: of the element's port; "" for a way.
     """
 
     net: str
@@ -19,6 +20,7 @@ class Port:
     y: float
     above: bool
     signal: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,15 @@
 """The drawing of a machine's hydraulic circuit."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from grouser.circuit_drawing import shapes
 from grouser.circuit_drawing.cells import Placed
 from grouser.circuit_drawing.element_cells import element_cell
+from grouser.circuit_drawing.flow_parts import FlowParts, flow_parts
 from grouser.circuit_drawing.geometry import LineShape, line_shapes
-from grouser.circuit_drawing.labels import SIZE, Label, line_labels
+from grouser.circuit_drawing.labels import SIZE, Label, Labels
 from grouser.circuit_drawing.placing import place
 from grouser.circuit_drawing.routing import routed
 from grouser.circuit_drawing.rows import rows_of, terminals
@@ -15,6 +17,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_tanks, flow_paths, reached_lines
 
 _MARGIN = 20.0
+_VALUE = ' class="value"'
 
 
 @dataclass(frozen=True)
@@ -27,26 +30,35 @@ _PRESSURE, _WORK, _RETURN = _Style("#b01818", 2.4), _Style("#303030", 1.8), _Sty
 _SIGNAL = _Style("#207030", 1.2)
 
 
-def circuit_svg(machine: Machine) -> str:
+def circuit_svg(machine: Machine, live: bool = False) -> str:
     """Returns the drawing of a machine's circuit as SVG.
 
     The group of an element has the id ``element-<name>``, that of a line ``line-<name>``; both have a title. In the
     group of a directional valve the group of class ``spool`` has the boxes of its three positions.
+
+    Args:
+        machine: whose circuit it is.
+        live: whether there are empty texts of the class ``value`` for what a page shows, where lines and elements have
+            room for it, and in the groups of lines unseen paths of the class ``flow``. Their attribute ``data-ports``
+            has the ports (`FlowPort.name`, as JSON) that take what flows through them in the direction of the path.
     """
     tanks = frozenset(tank.name for tank in circuit_tanks(machine))
     from_shuttles = frozenset(valve.outlet for valve in machine.shuttle_valves)
     elements = [(field, element) for field in PORTS for element in getattr(machine, field)]
     rows = rows_of([element_cell(*each, tanks, from_shuttles) for each in elements])
     place(rows)
-    lines = line_shapes(rows, {channel: routed(nets) for channel, nets in terminals(rows).items()})
-    labels = line_labels(rows, lines)
+    lines = line_shapes(rows, {channel: routed(nets) for channel, nets in terminals(rows).items()}, live)
+    labels = Labels(rows, lines)
+    names = labels.names()
+    line_values, element_values = (labels.line_values(names), labels.element_values()) if live else ({}, {})
     width = max(placed.x + placed.cell.width for row in rows for placed in row) + 2 * _MARGIN
     height = max(placed.y + placed.cell.height for row in rows for placed in row) + 2 * _MARGIN
     styles = _styles(machine, lines)
     body = [f'<rect x="{-_MARGIN:g}" y="{-_MARGIN:g}" width="{width:g}" height="{height:g}" fill="white"/>']
-    body += [_element(placed) for row in rows for placed in row if placed.cell.field]
+    body += [_element(placed, element_values.get(placed)) for row in rows for placed in row if placed.cell.field]
     for net, shape in lines.items():
-        body.append(_line(net, shape, styles[net], [label for label in labels if label.net == net]))
+        parts = flow_parts(net, shape, rows) if live else {}
+        body.append(_line(net, shape, styles[net], names.get(net), line_values.get(net), parts))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
@@ -59,13 +71,15 @@ def circuit_svg(machine: Machine) -> str:
     )
 
 
-def _element(placed: Placed) -> str:
+def _element(placed: Placed, value: Label | None) -> str:
     svg = shapes.title(placed.cell.name) + placed.cell.svg[placed.mirrored]
+    if value:
+        svg += _text(replace(value, x=value.x - placed.x, y=value.y - placed.y), "", _VALUE)
     place = f"translate({placed.x:.1f} {placed.y:.1f})"
     return f"<g {_id('element', placed.cell.name)} transform={shapes.quoted(place)}>{svg}</g>"
 
 
-def _line(net: str, shape: LineShape, style: _Style, labels: Sequence[Label]) -> str:
+def _line(net: str, shape: LineShape, style: _Style, name: Label | None, value: Label | None, parts: FlowParts) -> str:
     svg = [shapes.title(net)]
     for signal in (False, True):
         strokes = "".join(
@@ -80,10 +94,19 @@ def _line(net: str, shape: LineShape, style: _Style, labels: Sequence[Label]) ->
                 f'<path d="{strokes}" fill="none" stroke="{drawn.colour}" stroke-width="{drawn.width:g}"{dash}/>'
             )
     svg += [shapes.dot(x, y, style.colour) for x, y in shape.dots]
-    for label in labels:
-        turn = f' transform="rotate(-90 {label.x:.1f} {label.y:.1f})"' if label.upright else ""
-        svg.append(shapes.text(label.x, label.y, net, SIZE, more=f' fill="#505050"{turn}'))
+    for ports, edges in parts.items():
+        strokes = "".join(f"M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}" for (x0, y0), (x1, y1) in edges)
+        svg.append(f'<path class="flow" data-ports={shapes.quoted(json.dumps(ports))} d="{strokes}" fill="none"/>')
+    if name:
+        svg.append(_text(name, net, ' fill="#505050"'))
+    if value:
+        svg.append(_text(value, "", _VALUE))
     return f"<g {_id('line', net)}>{''.join(svg)}</g>"
+
+
+def _text(label: Label, words: str, more: str) -> str:
+    turn = f' transform="rotate(-90 {label.x:.1f} {label.y:.1f})"' if label.upright else ""
+    return shapes.text(label.x, label.y, words, SIZE, more=more + turn)
 
 
 def _id(kind: str, name: str) -> str:

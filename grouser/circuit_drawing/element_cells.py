@@ -88,7 +88,7 @@ def _form(
         signal, edge = port in _SIGNAL_PORTS.get(field, ()), 0.0 if above else bottom
         if y != edge:
             svg.append(shapes.lines(f"M{x:g} {y:g}V{edge:g}", dashed=signal))
-        ports.append(Port(nets[port], x, edge, above, signal))
+        ports.append(Port(nets[port], x, edge, above, signal, port))
     return (width, bottom), tuple(ports), "".join(svg)
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from grouser.circuit_drawing.cells import Placed, Terminal
 from grouser.circuit_drawing.routing import Trunk
 
-_TRACK, _ROOM, _EMPTY = 13.0, 14.0, 10.0
+_TRACK, _ROOM = 13.0, 14.0
+_EMPTY, _WIDE = 10.0, 38.0  # heights of a channel without bends
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,11 @@ class LineShape:
     dots: tuple[tuple[float, float], ...]
 
 
-def line_shapes(rows: Sequence[Sequence[Placed]], channels: Mapping[int, Sequence[Trunk]]) -> dict[str, LineShape]:
-    """Sets `y` of all cells, and returns the shapes of the lines by name."""
-    bottoms, row_sides = _heights(rows, channels)
+def line_shapes(
+    rows: Sequence[Sequence[Placed]], channels: Mapping[int, Sequence[Trunk]], wide: bool = False
+) -> dict[str, LineShape]:
+    """Sets `y` of all cells, and returns the shapes of the lines by name; `wide` if values have room beside them."""
+    bottoms, row_sides = _heights(rows, channels, _WIDE if wide else _EMPTY)
     segments: dict[str, list[Segment]] = defaultdict(list)
     dots: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row, (top, bottom) in zip(rows, row_sides, strict=True):
@@ -54,13 +57,13 @@ def line_shapes(rows: Sequence[Sequence[Placed]], channels: Mapping[int, Sequenc
 
 
 def _heights(
-    rows: Sequence[Sequence[Placed]], channels: Mapping[int, Sequence[Trunk]]
+    rows: Sequence[Sequence[Placed]], channels: Mapping[int, Sequence[Trunk]], empty: float
 ) -> tuple[dict[int, float], list[tuple[float, float]]]:
     """The lower side of each channel, and the upper and lower side of each row; sets `y` of the cells."""
     y, bottoms, sides = 0.0, {}, []
     for number in range(len(rows), -1, -1):
         tracks = [trunk.track + 1 for trunk in channels.get(number, ()) if trunk.track is not None]
-        y += 2 * _ROOM + (max(tracks) - 1) * _TRACK if tracks else _EMPTY
+        y += 2 * _ROOM + (max(tracks) - 1) * _TRACK if tracks else empty
         bottoms[number] = y
         if number:
             row = rows[number - 1]

@@ -25,6 +25,7 @@ complete -o default -F _grouser grouser
 # Kind of the names that follow a command, and an option.
 _AFTER_COMMAND = {
     "inspect": "machines",
+    "diagram": "programs",
     "bode": "machines",
     "fmu": "machines",
     "map": "worlds",

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NoReturn
 
 from grouser.commands.run import make_parser, run
+from grouser.recording.recorder import DATED_FILE
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -17,7 +18,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     parser.add_argument(
         "record",
         nargs="?",
-        default=f"{datetime.now():recording_%Y-%m-%d_%H-%M-%S.mcap}",
+        default=f"{datetime.now():{DATED_FILE}}",
         metavar="FILE",
         help="new file, in the MCAP format (%(default)s)",
     )

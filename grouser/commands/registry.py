@@ -10,6 +10,8 @@ COMMANDS = {
     "map": ("grouser.commands.map_file", "write a world's obstacles as a map for Nav2"),
     "inspect": ("grouser.commands.inspection", "show what a URDF or xacro file describes"),
     "reproduce": ("grouser.commands.reproduce", "run published results and compare with their references"),
+    "diagram": ("grouser.commands.diagram", "check and draw a control program of function blocks"),
+    "sweep": ("grouser.commands.sweep", "many runs: grids, random samples, sensitivity, optimisation"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
     "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),

@@ -4,7 +4,6 @@ import argparse
 import datetime
 import io
 import json
-import re
 import sys
 import textwrap
 import time
@@ -20,6 +19,7 @@ from grouser.experiments.drawing import Reference, ReferenceTable
 from grouser.experiments.protocol import Experiment, Result, as_json, complete_parameters
 from grouser.json_output import SCREEN, add_json, check_json_file, write_json
 from grouser.physics.base.errors import ConvergenceError, DivergenceError, MachineError, ParameterError
+from grouser.physics.description.text.yaml_reader import PlainLoader
 from grouser.progress import showing_work
 from grouser.references.comparison import Comparison, compare, fitting_cases
 from grouser.references.data import Case, References
@@ -33,15 +33,6 @@ _SWEEP = "sweep_"
 _TABLE_ROWS = 30  # Lists up to this length are printed, longer ones counted.
 _WIDTH = 110  # Of running text [characters].
 _EXIT_DISAGREES = 1
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML in which 1e-3 is a number; YAML 1.1 reads it as a string, because its mantissa has no point."""
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[+-]?(?:[0-9]+\.?|\.[0-9]+)[eE][+-]?[0-9]+$"), list("+-.0123456789")
-)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -148,7 +139,7 @@ def read_settings(settings: Sequence[str]) -> dict[str, Any]:
         if name in values:
             raise ParameterError(name, text, "it is set twice")
         try:
-            values[name] = yaml.load(text, _Loader)
+            values[name] = yaml.load(text, PlainLoader)
         except (yaml.YAMLError, ValueError, RecursionError):
             raise ParameterError(name, text, "a value in YAML, for instance 3.5 or [[0, 0], [1, 0.5]]") from None
     return values

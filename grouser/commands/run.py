@@ -166,7 +166,10 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     add_base(parser)
     add_packages(parser)
     add("--world", default=DECLARATIONS["world"].default, help="YAML file, or a name (%(default)s)")
-    add("--program", help="timed commands: YAML file, or a name; '': none (default: the machine's demonstration)")
+    add(
+        "--program",
+        help="timed commands or function blocks: YAML file, or a name; '': none (default: the machine's demonstration)",
+    )
     add("--step", type=float, default=DECLARATIONS["step"].default, help="size of a step [s] (%(default)s)")
     add("--scheme", default=DECLARATIONS["scheme"].default, help="coupling of the hydraulics (%(default)s)")
     add("--integrator", default=DECLARATIONS["integrator"].default, help="of the motion (default: the machine's own)")

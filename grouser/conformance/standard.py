@@ -177,6 +177,7 @@ INPUTS = (
     CMD_VEL,
     Input("joint_commands", ("sensor_msgs/JointState",), DRIVES),
     Input("joint_trajectory", ("trajectory_msgs/JointTrajectory",), FOLLOWING_DRIVES),
+    Input("push", ("geometry_msgs/WrenchStamped",), OPTIONAL),
     Input("valve_commands", (VALUES,), VALVES),
     Input("valve_commands_array", ("std_msgs/Float64MultiArray",), VALVES),
 )
@@ -204,6 +205,7 @@ SERVICES = (
     Call("~/pause", "std_srvs/SetBool", EVERY_MACHINE, "SetSimulationState"),
     Call("~/step", "std_srvs/Trigger", EVERY_MACHINE, "StepSimulation"),
     Call("~/reset", "std_srvs/Trigger", EVERY_MACHINE, "ResetSimulation"),
+    Call("~/record", "std_srvs/SetBool", OPTIONAL),
     Call("~/clear_faults", "std_srvs/Trigger", HYDRAULICS),
     CLEAR_EMERGENCY_STOP,
 )

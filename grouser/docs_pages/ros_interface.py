@@ -87,6 +87,8 @@ _FOLLOWING = Given(
     "drives in position or velocity mode", lambda machine, world: any(one.mode != "effort" for one in machine.drives)
 )
 
+_DIAGRAM = Given("a program of function blocks", lambda machine, world: False)
+
 
 def _can_drive(machine: Machine, world: World) -> bool:
     vehicle = make_vehicle(machine) if machine.floating_base else None
@@ -132,6 +134,10 @@ MEANINGS: dict[str, Meaning] = {
     topics.FOLLOW_JOINT_TRAJECTORY: Meaning("a trajectory to follow; docs/trajectories.md", given=_FOLLOWING),
     topics.CMD_VEL: Meaning("TwistStamped with `enable_stamped_cmd_vel`, else Twist", given=_DRIVEN),
     topics.EMERGENCY_STOP: Meaning("stops this machine; latched until `~/clear_emergency_stop` or a reset"),
+    topics.PUSH: Meaning(
+        "pushes the link of its frame, or a plain object: force at the frame's origin, and moment, along its axes, "
+        "for `push_timeout`; zeros end it; docs/pushes.md"
+    ),
     topics.STOP_OF_ALL: Meaning("the same for all machines of the simulation"),
     topics.JOY: Meaning("levers and buttons of the joystick"),
     topics.MAP: Meaning("where a machine cannot drive"),
@@ -141,8 +147,11 @@ MEANINGS: dict[str, Meaning] = {
     topics.RESET: Meaning("back to the start"),
     topics.PAUSE: Meaning("stand still, or go on"),
     topics.STEP: Meaning("advance a paused simulation by `step_request_count` steps"),
+    topics.RECORD: Meaning("true: record from now on, in `record_file`; false: end; docs/record_replay.md"),
     topics.CLEAR_FAULTS: Meaning("all components are healthy again"),
     topics.BRIDGE_STATE: Meaning("whether the device or bus is open, and the state of every link, at each change"),
+    topics.PROGRAM_INPUTS: Meaning("inputs of the function block diagram", given=_DIAGRAM),
+    topics.PROGRAM_STATE: Meaning("what is on the wires of the function block diagram", given=_DIAGRAM),
     topics.BRIDGE_FAULTS: Meaning("active faults of a bridge, at each change; the simulator records them"),
     topics.BRIDGE_COMMANDS: Meaning("what each bridge commands: no two may command one actuator"),
     topics.ACKNOWLEDGE: Meaning("latched links are checked again; refused while one is silent or not neutral"),

@@ -115,12 +115,11 @@ def _inertial(parameters: Mapping[str, Any]) -> str:
 def _element(name: str, parameters: Mapping[str, Any]) -> str:
     """The rod as a flexible link, with the moduli that give its stiffnesses."""
     second_moment = 0.25 * math.pi * parameters["radius"] ** 4
-    alone = {"end_loads": False} if parameters["method"] == "assumed_modes" else {}  # the paper's modes, no more
     return flexible_element(
         *(name, parameters["link_length"], parameters["bending_stiffness"] / second_moment, parameters),
         shear_modulus=parameters["torsion_stiffness"] / (2.0 * second_moment),
         diameter=2.0 * parameters["radius"],
-        **alone,
+        end_loads=False if parameters["method"] == "assumed_modes" else None,  # the paper's modes, no more
     )
 
 

@@ -24,6 +24,39 @@ class Commanded:
 
 
 @dataclass(frozen=True)
+class Pushed:
+    """A push on a link, until the next one; without force and moment: its end.
+
+    Attributes:
+        step: before which.
+        machine: whose link it is.
+        link: its name in that machine.
+        force: at the link's origin, along the world's axes [N].
+        moment: about the world's axes [N m].
+    """
+
+    step: int
+    machine: str
+    link: str
+    force: Vector3
+    moment: Vector3
+
+
+@dataclass(frozen=True)
+class StateGiven:
+    """The recording begins here, in the midst of a run: the state and what was commanded.
+
+    Attributes:
+        step: count of the time stamps.
+        state, command: arrays of a `Snapshot`, as of `state_arrays.written`.
+    """
+
+    step: int
+    state: Mapping[str, Mapping[str, Any]]
+    command: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
 class FaultsChanged:
     """All active faults from now on, by component and name."""
 
@@ -182,6 +215,8 @@ class StateReached:
 
 Event = (
     Commanded
+    | Pushed
+    | StateGiven
     | FaultsChanged
     | BridgeFaultsChanged
     | Stopped
@@ -197,7 +232,9 @@ Event = (
 )
 
 TOPICS: dict[str, type[Event]] = {
+    "state": StateGiven,
     "commands": Commanded,
+    "push": Pushed,
     "faults": FaultsChanged,
     "bridge_faults": BridgeFaultsChanged,
     "emergency_stop": Stopped,
@@ -218,7 +255,9 @@ _TEXT = {"type": "string"}
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 # JSON schemas of the fields, for plots in Foxglove.
 _FIELDS: dict[str, dict[str, Any]] = {
+    "state": {"step": _STEP, "state": {"type": "object"}, "command": {"type": "object"}},
     "commands": {"step": _STEP, "values": {"type": "object", "additionalProperties": {"type": "number"}}},
+    "push": {"step": _STEP, "machine": _TEXT, "link": _TEXT, "force": _NUMBERS, "moment": _NUMBERS},
     "faults": {"step": _STEP, "faults": {"type": "object", "additionalProperties": {"type": "object"}}},
     "bridge_faults": {
         "step": _STEP,

@@ -64,7 +64,7 @@ class Origin:
 
     @classmethod
     def of(cls, simulation: Simulation, machine_arguments: Mapping[str, str]) -> "Origin":
-        """Origin of a simulation at its start.
+        """Origin of a simulation; its state, unless it is at its start, is an event (`StateGiven`).
 
         Raises:
             MachineError: one of its files can no longer be read.

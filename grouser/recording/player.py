@@ -9,6 +9,7 @@ from grouser.physics.description import parse_world
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import NOWHERE, World
 from grouser.physics.simulation.capacity import StateCapacity, with_capacity
+from grouser.physics.simulation.pushes import Push
 from grouser.physics.simulation.simulation import Simulation, Snapshot
 from grouser.physics.simulation.transfer import simulate, transfer_state
 from grouser.recording.events import (
@@ -19,14 +20,17 @@ from grouser.recording.events import (
     Joined,
     Left,
     Placed,
+    Pushed,
     Released,
     Rewound,
+    StateGiven,
     StateReached,
     Stopped,
     WasReset,
     WorldLoaded,
 )
 from grouser.recording.origin import Origin
+from grouser.recording.state_arrays import read
 from grouser.recording.state_hash import state_hash
 
 
@@ -48,7 +52,7 @@ class Checkpoint(NamedTuple):
 
 
 class Player:
-    """Repeats a recorded run from its start.
+    """Repeats a recorded run from where the recording begins.
 
     Args:
         origin: of the recording.
@@ -118,6 +122,9 @@ class Player:
         Raises:
             GrouserError: it cannot be applied.
         """
+        if isinstance(event, StateGiven):
+            self._begin(event)
+            return None
         self.advance(event.step)
         if isinstance(event, Diverged):
             self._recorded_problem = event.problem
@@ -127,6 +134,12 @@ class Player:
         match event:
             case Commanded():
                 simulation.command.update(event.values)
+            case Pushed():
+                pushes = simulation.part(event.machine).pushes
+                if any(event.force) or any(event.moment):
+                    pushes[event.link] = Push(event.force, moment=event.moment)
+                else:
+                    pushes.pop(event.link, None)
             case FaultsChanged():
                 simulation.faults.clear()
                 for component, faults in event.faults.items():
@@ -160,6 +173,17 @@ class Player:
             case StateReached() if (found := self._hash(capacity)) != event.hash:
                 return f"the state has the hash {found}; recorded: {event.hash}"
         return None
+
+    def _begin(self, event: StateGiven) -> None:
+        """Continues from the state in which a recording begins."""
+        present = self.simulation.snapshot()
+        state, command = read("state", event.state, present.state), read("command", event.command, present.command)
+        for own, other in zip(leaves(present.command), leaves(command), strict=True):
+            if own.shape != other.shape:
+                raise ParameterError("command", f"an array of {other.shape}", f"one of this machine, {own.shape}")
+        self.simulation.use_state(state)
+        self.simulation.restore(present._replace(state=state, command=command))
+        self.step = event.step
 
     def _hash(self, capacity: StateCapacity | None) -> str:
         state = self.simulation.state

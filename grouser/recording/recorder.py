@@ -11,18 +11,21 @@ from typing import IO
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.trees import copied
 from grouser.physics.integrators.context import State
-from grouser.recording.events import Event, StateReached
+from grouser.physics.simulation.simulation import Snapshot
+from grouser.recording.events import Event, StateGiven, StateReached
 from grouser.recording.mcap_file import RecordingWriter
 from grouser.recording.origin import Origin
+from grouser.recording.state_arrays import written
 from grouser.recording.state_hash import state_hash
 
+DATED_FILE = "recording_%Y-%m-%d_%H-%M-%S.mcap"  # name of a file for which none was given
 _SECOND = 1_000_000_000  # [ns]
 _FLUSH_PERIOD = 1.0  # [s] longest loss when the process is killed
 _ROOM = 1000  # length of the queue to the disk, a few seconds of events
 _NOT_ENDED = "the run ended by an error"
 
-# An event, or a step and a copy of its state for the writing thread to hash; and the time [ns].
-_Entry = tuple[int, Event | tuple[int, State]]
+# The time [ns], and an event, or a function by which the writing thread makes it from copied arrays.
+_Entry = tuple[int, Event | Callable[[], Event]]
 
 
 class Recorder:
@@ -77,7 +80,12 @@ class Recorder:
     def note_state(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
         """Records a state; arguments as of `note`."""
         self._second = nanoseconds // _SECOND
-        self._put((nanoseconds, (step, copied(state))), may_wait)
+        kept = copied(state)
+        self._put((nanoseconds, lambda: StateReached(step, state_hash(kept))), may_wait)
+
+    def note_beginning(self, nanoseconds: int, step: int, snapshot: Snapshot) -> None:
+        """Records the snapshot from which a recording in the midst of a run begins."""
+        self._put((nanoseconds, lambda: StateGiven(step, written(snapshot.state), written(snapshot.command))), True)
 
     def note_second(self, nanoseconds: int, step: int, state: State, may_wait: bool = False) -> None:
         """Records a state if it is the first in a second of simulation time; arguments as of `note`."""
@@ -125,8 +133,7 @@ class Recorder:
                 if entry is None:
                     break
                 nanoseconds, content = entry
-                event = StateReached(content[0], state_hash(content[1])) if isinstance(content, tuple) else content
-                writer.write(nanoseconds, event)
+                writer.write(nanoseconds, content() if callable(content) else content)
             except queue.Empty:
                 pass
             if time.monotonic() >= flush_at:

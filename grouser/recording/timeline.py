@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.simulation.capacity import StateCapacity, capacity_of
 from grouser.physics.simulation.simulation import Simulation
-from grouser.recording.events import Event, Rewound, StateReached, WasReset
+from grouser.recording.events import Event, Rewound, StateGiven, StateReached, WasReset
 from grouser.recording.mcap_file import Recording
 from grouser.recording.player import Checkpoint, Player
 
@@ -145,6 +145,8 @@ def _placed(events: Iterable[Event]) -> Iterator[tuple[int, Event]]:
     """Events with their moments."""
     earlier = 0  # steps that the stamps no longer count
     for event in events:
+        if isinstance(event, StateGiven):
+            earlier = -event.step
         yield event.step + earlier, event
         if isinstance(event, WasReset):
             earlier += event.step - event.continues_at

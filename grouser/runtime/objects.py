@@ -26,14 +26,17 @@ class PlainObjects:
     Args:
         simulation: to read from.
         names: of its members that are plain objects.
+
+    Attributes:
+        names: of those, in the order of the simulation.
     """
 
     def __init__(self, simulation: Simulation, names: Collection[str]) -> None:
         self._roots = simulation.roots
         chosen = [(number, one.name) for number, one in enumerate(simulation.machine.members) if one.name in names]
         self._numbers = np.array([number for number, _ in chosen], dtype=np.intp)
-        self._names = tuple(name for _, name in chosen)
+        self.names = tuple(name for _, name in chosen)
 
     def sample(self) -> ObjectPoses:
         """Their poses now."""
-        return ObjectPoses(self._names, self._roots.poses()[self._numbers])
+        return ObjectPoses(self.names, self._roots.poses()[self._numbers])

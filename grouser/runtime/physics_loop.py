@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from grouser.physics.base.errors import DivergenceError, GrouserError, ParameterError
 from grouser.physics.description.data.machine import member_prefix
 from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.machine_file.fleet import ROOT
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.simulation.transfer import transfer_state
 from grouser.physics.simulation.view import MachineView
@@ -22,13 +23,15 @@ from grouser.recording.events import (
     Stopped,
     WasReset,
 )
+from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.objects import PlainObjects
 from grouser.runtime.outcome import Outcome, StepRequest, refused
 from grouser.runtime.pacing import Pacer
-from grouser.runtime.report import LoopMeter, LoopReport, ReplayReport
+from grouser.runtime.pushing import TimedPushes
+from grouser.runtime.report import LoopMeter, LoopReport, RecordingReport, ReplayReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.sampling import Moment, nanoseconds_at
 from grouser.runtime.schedule import StreamSchedule
@@ -59,7 +62,8 @@ class PhysicsLoop:
         start_paused: whether it starts paused.
         start_active: whether it may step and hand out samples before `set_active`.
         lockstep: waits for controllers; None: no waiting.
-        recorder: records all events of the simulation; None: no recording.
+        recorder: records all events of the simulation from its start; None: no recording.
+        push_timeout: silence after which a push on a link ends [s of simulation time]; 0: any.
         published: waits until what was handed out is published. The pace begins after that of the first samples, which
             takes longest and shares the interpreter with the physics; a request for steps is answered after that of its
             last.
@@ -83,19 +87,22 @@ class PhysicsLoop:
         lockstep: Lockstep | None = None,
         recorder: Recorder | None = None,
         published: Callable[[], None] = lambda: None,
+        push_timeout: float = 0.5,
     ) -> None:
         self.report = LoopReport(active=start_active, paused=start_paused)
         self._simulation = simulation
         self._schedule = schedule
         self._pacer = pacer
         self._runtimes = dict(runtimes)
-        self._objects = PlainObjects(simulation, ())
+        self._objects = self._plain_objects()
         self._mailbox = mailbox
         self._emit = emit
         self._warn = warn
         self._fail = fail
         self._lockstep = lockstep or Lockstep((), 1, 0.0, mailbox, warn)
         self._recorder = recorder
+        self._recorded_from = 0  # step
+        self._pushes = TimedPushes(simulation.step_size, push_timeout)
         self._published = published
         self._meter = LoopMeter(simulation.step_size)
         self._paused = start_paused
@@ -154,6 +161,40 @@ class PhysicsLoop:
         if self._recorder is not None:
             self._recorder.note_state(self._stamp(), self.step, self._simulation.state, may_wait=True)
             self._recorder.end()
+
+    def begin_recording(self, recorder: Recorder, machine_arguments: Mapping[str, str]) -> Outcome:
+        """Records all events from now on; the recording begins with the present state.
+
+        Args:
+            recorder: a new one.
+            machine_arguments: as of `Origin.of`.
+        """
+        if self._recorder is not None:
+            return refused(f"the run is being recorded already, in {self._recorder.file}")
+        if self._failure:
+            return self._failed()
+        simulation = self._simulation
+        if simulation.machine.root == ROOT and not simulation.machine.members:
+            return refused("there is no machine to record")
+        try:
+            recorder.begin(Origin.of(simulation, machine_arguments))
+        except GrouserError as error:
+            return Outcome(False, str(error), error)
+        recorder.note_beginning(self._stamp(), self.step, simulation.snapshot())
+        recorder.note_state(self._stamp(), self.step, simulation.state, may_wait=True)
+        self._recorder, self._recorded_from = recorder, self.step
+        self._refresh_report()
+        return Outcome(True, f"recording in {recorder.file} from t = {self._time():.3f} s")
+
+    def end_recording(self) -> Outcome:
+        """Ends the recording with the present state; whoever made the recorder closes it."""
+        if self._recorder is None:
+            return refused("nothing is being recorded")
+        recorder, self._recorder = self._recorder, None
+        recorder.note_state(self._stamp(), self.step, self._simulation.state, self._may_wait())
+        recorder.end()
+        self._refresh_report()
+        return Outcome(True, f"recorded up to t = {self._time():.3f} s; grouser replay {recorder.file} --view")
 
     def finish(self) -> None:
         """Ends `run` after the present tick; from any thread."""
@@ -241,6 +282,7 @@ class PhysicsLoop:
         self._simulation.reset()
         self._earlier_steps = reached - self._simulation.step_count
         self._failure = ""
+        self._pushes.keep(())
         for runtime in self._runtimes.values():
             runtime.reset(self.step)
         self._pacer.restart(self.step)
@@ -255,6 +297,8 @@ class PhysicsLoop:
         passed = self.step
         self._note(Rewound(passed))
         self._earlier_steps -= passed
+        self._recorded_from -= passed
+        self._pushes.rewind(passed)
         for runtime in self._runtimes.values():
             runtime.supervisor.rewind(passed)
             runtime.stop_trajectory("time is set back")
@@ -285,7 +329,7 @@ class PhysicsLoop:
             return refused(f"{', '.join(moving)}: bring the commands to neutral (0) first")
         for name, runtime in stopped.items():
             self._note(Released(self.step, name))
-            runtime.release()
+            runtime.release(self.step)
         self._refresh_report()
         return Outcome(True, "released" if stopped else "no machine was stopped")
 
@@ -342,11 +386,16 @@ class PhysicsLoop:
             else:
                 self._mailbox.drop_commands(name)  # to an earlier machine of this name
                 self._runtimes[name] = newcomers[name](simulation.part(name))
-        objects = {member.name for member in simulation.machine.members} - self._runtimes.keys()
-        self._objects = PlainObjects(simulation, objects)
+        self._objects = self._plain_objects()
+        self._pushes.keep({*self._runtimes, *self._objects.names})
         before.discard()
         self._hand_out(self._schedule.names)
         self._refresh_report()
+
+    def _plain_objects(self) -> PlainObjects:
+        """The members that are no robots."""
+        members = {member.name for member in self._simulation.machine.members}
+        return PlainObjects(self._simulation, members - self._runtimes.keys())
 
     def place(
         self,
@@ -380,6 +429,34 @@ class PhysicsLoop:
         if (runtime := self._runtimes.get(name)) is not None:
             runtime.stop_trajectory(reason)
 
+    def push(self, name: str, link: str, force: Vector3, moment: Vector3) -> None:
+        """Pushes a link of a robot, or a plain object by its name, until the next push or its timeout.
+
+        Args:
+            name: of the robot.
+            link: of the robot; else name of a plain object, whose root link is pushed.
+            force, moment: as of `TimedPushes.push`; all zero: the push ends.
+        """
+        if name not in self._runtimes:
+            return
+        links = self._runtimes[name].robot.machine.links
+        if link in self._objects.names and all(link != one.name for one in links):
+            name, link = link, self._simulation.part(link).machine.root
+        try:
+            pushed = self._pushes.push(self._simulation, self.step, name, link, force, moment)
+        except ParameterError as error:
+            self._refused += 1
+            self._warn(f"push refused: {error}")
+            if self._paused:  # no tick refreshes it
+                self._refresh_report()
+        else:
+            if pushed is not None:
+                self._note(pushed)
+
+    def change_push_timeout(self, seconds: float) -> None:
+        """Changes the silence after which a push ends [s of simulation time]; 0: any."""
+        self._pushes.timeout = seconds
+
     def set_faults(self, name: str, faults: Mapping[tuple[str, str], bool | float]) -> None:
         """Sets faults of a robot's components; the values have been checked."""
         if (runtime := self._runtimes.get(name)) is not None:
@@ -397,6 +474,11 @@ class PhysicsLoop:
         """Records all active faults of bridges of a robot: bridge -> fault -> value."""
         for bridge, present in faults.items():
             self._note(BridgeFaultsChanged(self.step, name, bridge, present))
+
+    def set_program_inputs(self, name: str, values: Mapping[str, float | bool]) -> None:
+        """Sets inputs of a robot's diagram."""
+        if (runtime := self._runtimes.get(name)) is not None:
+            runtime.supervisor.set_program_inputs(values)
 
     def change_pace(self, real_time_factor: float, overrun_limit: float) -> None:
         """Changes the real-time factor and the overrun limit."""
@@ -456,7 +538,12 @@ class PhysicsLoop:
         self._note(FaultsChanged(self.step, faults))
 
     def _steps_of_tick(self) -> int:
-        return min(self._schedule.steps_to_next(self.step), self._lockstep.steps_to_next(self.step))
+        programs = (runtime.supervisor.steps_to_next(self.step) for runtime in self._runtimes.values())
+        return min(
+            self._schedule.steps_to_next(self.step),
+            self._lockstep.steps_to_next(self.step),
+            *(steps for steps in programs if steps is not None),
+        )
 
     def _advance(self, count: int) -> None:
         """One tick: to the next sample, or to the step after which a request for steps is canceled."""
@@ -465,6 +552,8 @@ class PhysicsLoop:
         for name, runtime in self._runtimes.items():
             own = {source: values for source, values in received.items() if source.rpartition("/")[0] == name}
             self._command(name, runtime.commands(self.step, own, interval))
+        for ended in self._pushes.end_silent(self._simulation, self.step):
+            self._note(ended)
         started, first = time.perf_counter(), self.step
         try:
             self._step(count)
@@ -567,9 +656,17 @@ class PhysicsLoop:
             late_commands=dict(self._lockstep.late),
             program=self._runtimes[""].supervisor.program_state(self.step) if "" in self._runtimes else "none",
             refused_commands=self._refused,
+            recording=self._recording_report(),
             replay=self._replay_report(),
             **figures,
         )
+
+    def _recording_report(self) -> RecordingReport | None:
+        """Figures of the recording that is being made; None: none is."""
+        if self._recorder is None:
+            return None
+        seconds = (self.step - self._recorded_from) * self._simulation.step_size
+        return RecordingReport(str(self._recorder.file), seconds, self._recorder.problem)
 
     def _replay_report(self) -> ReplayReport | None:
         """Figures of the recording that is replayed; None: none is."""

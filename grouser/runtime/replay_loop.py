@@ -107,6 +107,13 @@ class ReplayLoop(PhysicsLoop):
         """Refused."""
         return _FIXED
 
+    def begin_recording(self, *_arguments: Any) -> Outcome:
+        """Refused."""
+        return _FIXED
+
+    def push(self, *_arguments: Any) -> None:
+        """Dropped, as commands are."""
+
     def clear_faults(self) -> Outcome:
         """Refused."""
         return _FIXED

@@ -34,6 +34,21 @@ class ReplayReport:
 
 
 @dataclass(frozen=True)
+class RecordingReport:
+    """The recording that is being made.
+
+    Attributes:
+        file: as given.
+        seconds: simulation time in it [s].
+        problem: reason why it is incomplete; "" if it is complete so far.
+    """
+
+    file: str
+    seconds: float
+    problem: str
+
+
+@dataclass(frozen=True)
 class LoopReport:
     """The state of the physics thread at one moment.
 
@@ -63,6 +78,8 @@ class LoopReport:
         silent_sources: command sources that are silent now.
         late_commands: lockstep source -> how often it missed the deadline.
         program: state of the command program: none, playing, finished, stopped.
+        recording: the one that is being made; None: none is.
+        replay: figures of a replay; None: this is none.
     """
 
     time: float = 0.0
@@ -99,6 +116,7 @@ class LoopReport:
     silent_sources: tuple[str, ...] = ()
     late_commands: Mapping[str, int] = field(default_factory=dict)
     program: str = "none"
+    recording: RecordingReport | None = None
     replay: ReplayReport | None = None
 
 

@@ -79,6 +79,7 @@ class RobotRuntime:
     def rebind(self, robot: MachineView) -> None:
         """Continues with the same machine in another simulation."""
         self.robot = robot
+        self.supervisor.rebind(robot)
         for part in (self.follower, self._driver, self._odometer, self._belts):
             if part is not None:
                 part.rebind(robot)
@@ -105,9 +106,10 @@ class RobotRuntime:
         """Actuators whose commands would move them after the emergency stop."""
         return self.robot.command.not_neutral()
 
-    def release(self) -> None:
+    def release(self, step: int) -> None:
         """Releases the emergency stop; drives in position mode hold the present positions."""
         self.robot.release_emergency_stop()
+        self.supervisor.release(step)
 
     def stop_trajectory(self, reason: str) -> None:
         """Ends all trajectories."""

@@ -12,7 +12,7 @@ import numpy as np
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, axis_name
 from grouser.physics.description.data.sensors import StrainGauge
-from grouser.physics.description.elements.hydraulics.circuit import circuit_lines
+from grouser.physics.description.elements.hydraulics.circuit import circuit_lines, flow_ports
 from grouser.physics.readings.measurements import Contact, TerrainPatch
 from grouser.physics.simulation.named_view import NamedView
 
@@ -291,8 +291,12 @@ def sample_hydraulics(reading: Reading) -> tuple[np.ndarray, ...]:
 
 def sample_circuit(reading: Reading) -> tuple[np.ndarray, ...]:
     """The values of each of the `circuit_groups`."""
-    simulation = reading.simulation
-    return np.array(simulation.circuit.line_pressure.values()), np.array(simulation.circuit.spool_position.values())
+    circuit = reading.simulation.circuit
+    by_line = [dict(zip(view.names, view.values(), strict=True)) for view in (circuit.line_pressure, circuit.line_flow)]
+    return (
+        *(np.array([values[line] for line in circuit.lines]) for values in by_line),
+        *(np.array(view.values()) for view in (circuit.port_flow, circuit.spool_position)),
+    )
 
 
 def flexible_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
@@ -445,8 +449,14 @@ def hydraulic_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def circuit_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
-    """What there is of a whole circuit: the pressures of its lines, and the positions of its spools, by name."""
-    return [("pressure", circuit_lines(machine)), ("spool_position", tuple(valve.name for valve in machine.valves))]
+    """Pressures and flows of the lines of a circuit, flows into the ports of its elements, positions of its spools."""
+    lines = circuit_lines(machine)
+    return [
+        ("pressure", lines),
+        ("flow", lines),
+        ("port_flow", tuple(port.name for port in flow_ports(machine))),
+        ("spool_position", tuple(valve.name for valve in machine.valves)),
+    ]
 
 
 def _values(view: NamedView, attributes: Sequence[str]) -> tuple[np.ndarray, ...]:

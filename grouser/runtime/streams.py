@@ -368,7 +368,7 @@ STREAMS = {
         Stream(
             "hydraulics/circuit",
             _GROUP_VALUES,
-            "pressure of each line, position of each spool",
+            "pressure and flow of each line, flow into each port, position of each spool",
             RELIABLE,
             Rate("circuit_rate", 20.0, "hydraulics/circuit"),
             sampling.sample_circuit,

@@ -21,6 +21,7 @@ from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.sensors import Imu, Lidar
 from grouser.physics.description.text.names import closest
 from grouser.program import TWIST
@@ -329,6 +330,37 @@ def twist_command(message: Twist | TwistStamped) -> dict[str, float]:
     return dict(zip(TWIST, (twist.linear.x, twist.linear.y, twist.angular.z), strict=True))
 
 
+def push_of(message: WrenchStamped, prefix: str) -> tuple[str, Vector3, Vector3]:
+    """Link, force at its origin [N] and moment [N m] of a push, along the axes of the link.
+
+    Args:
+        message: in the frame of the link.
+        prefix: of the frames of the machine.
+
+    Raises:
+        ParameterError: names the field that is empty or not a finite number.
+    """
+    link = message.header.frame_id.removeprefix(prefix)
+    if not link:
+        raise ParameterError("header.frame_id", message.header.frame_id, "the frame of a link or of an object")
+    parts = []
+    for part in ("force", "torque"):
+        vector = getattr(message.wrench, part)
+        values = (vector.x, vector.y, vector.z)
+        for axis, value in zip("xyz", values, strict=True):
+            if not np.isfinite(value):
+                raise ParameterError(f"wrench.{part}.{axis}", value, "a finite number")
+        parts.append(values)
+    return link, parts[0], parts[1]
+
+
+def make_push(frame: str, nanoseconds: int, force: Vector3, moment: Vector3) -> WrenchStamped:
+    """A push on the link of a frame; arguments as `push_of` returns them."""
+    message = make_wrench(frame)
+    fill_wrench(message, nanoseconds, np.array([*force, *moment]))
+    return message
+
+
 def valve_commands(message: DynamicInterfaceGroupValues, valves: Sequence[str]) -> dict[str, float]:
     """Spool commands of a message with a group for each valve and the one interface `spool_command` in it.
 
@@ -347,6 +379,20 @@ def valve_commands(message: DynamicInterfaceGroupValues, valves: Sequence[str]) 
         check_length(f"{field}.values", entry.values, 1, "one value")
         commands[group] = _checked_spool(f"{field}.values[0]", entry.values[0])
     return commands
+
+
+def group_of(message: DynamicInterfaceGroupValues, group: str) -> dict[str, float]:
+    """Values by the name of their interface, of a message with one group.
+
+    Raises:
+        ParameterError: there is another group or several, or names and values differ in number.
+    """
+    if list(message.interface_groups) != [group]:
+        raise ParameterError("interface_groups", list(message.interface_groups), f"['{group}']")
+    check_length("interface_values", message.interface_values, 1, "one entry")
+    entry = message.interface_values[0]
+    check_length("interface_values[0].values", entry.values, len(entry.interface_names), "one value for each name")
+    return dict(zip(entry.interface_names, entry.values, strict=True))
 
 
 def valve_array_commands(message: Float64MultiArray, valves: Sequence[str]) -> dict[str, float]:

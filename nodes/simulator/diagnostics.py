@@ -16,7 +16,7 @@ def diagnostics_message(
     refused_commands: int,
     scheduling: PacedScheduling,
 ) -> DiagnosticArray:
-    """Five statuses: pace, solver, energy, commands and timing; of a replay also that of the recording.
+    """Five statuses: pace, solver, energy, commands and timing; of a recording and of a replay one more.
 
     Args:
         name: of the node; the statuses are called `<name>: pace` and so on.
@@ -37,6 +37,8 @@ def diagnostics_message(
             _timing(name, report, scheduling),
         ]
     )
+    if report.recording is not None:
+        message.status = [*message.status, _recording(name, report.recording)]
     if report.replay is not None:
         message.status = [*message.status, _replay(name, report.replay)]
     set_stamp(message.header.stamp, round(report.time * 1e9))
@@ -112,6 +114,14 @@ def _commands(name, report, refused_commands):
         "program": report.program,
     }
     return _status(f"{name}: commands", level, message, values)
+
+
+def _recording(name, recording):
+    level, message = DiagnosticStatus.OK, "complete so far"
+    if recording.problem:
+        level, message = DiagnosticStatus.ERROR, f"incomplete: {recording.problem}"
+    values = {"file": recording.file, "recorded [s]": f"{recording.seconds:.3f}"}
+    return _status(f"{name}: recording", level, message, values)
 
 
 def _replay(name, replay):

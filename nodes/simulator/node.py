@@ -46,6 +46,7 @@ _EXIT_FAILED = 1
 _MOST_FAILURES_OF_WAITING = 100
 _COMPILATION_PERIOD = 10.0  # [s]
 _UNCONFIGURED = "not configured"
+_NOT_CONFIGURED = Outcome(False, f"the simulator is {_UNCONFIGURED}")
 
 
 class SimulatorNode(LifecycleNode):
@@ -277,6 +278,7 @@ class SimulatorNode(LifecycleNode):
         self.create_service(Trigger, topics.STEP, self._on_step, callback_group=ReentrantCallbackGroup())
         self.create_service(Trigger, topics.CLEAR_FAULTS, self._on_clear_faults, callback_group=services)
         self.create_service(Trigger, topics.CLEAR_EMERGENCY_STOP, self._on_release, callback_group=services)
+        self.create_service(SetBool, topics.RECORD, self._on_record, callback_group=services)
         host = NodeHost(lambda: self._session, lambda: self.parameters.map_frame, self._ended.set)
         self._standard_services = offer_standard_services(self, host)
         # rclpy raises an exception for a transition that is not possible now, which would end the executor.
@@ -306,13 +308,21 @@ class SimulatorNode(LifecycleNode):
             self._session.clear_fault_parameters()
         return response
 
+    def _on_record(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        session = self._session
+        if session is None:
+            outcome = _NOT_CONFIGURED
+        else:
+            outcome = session.begin_recording() if request.data else session.end_recording()
+        response.success, response.message = outcome.success, outcome.message
+        return response
+
     def _on_release(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._request(lambda loop: loop.release_stop(), response)
 
     def _request(self, call: Callable[[PhysicsLoop], Outcome], response):
         """Runs a function in the physics thread and waits for it: at most a tick, or the requested steps."""
-        unconfigured = Outcome(False, f"the simulator is {_UNCONFIGURED}")
-        outcome = unconfigured if self._session is None else self._session.request(call)
+        outcome = _NOT_CONFIGURED if self._session is None else self._session.request(call)
         response.success, response.message = outcome.success, outcome.message
         return response
 

@@ -58,7 +58,9 @@ DECLARATIONS: dict[str, Declaration] = {
         choices=SPAWNS,
     ),
     "sleeping": Declaration(True, "Whether free bodies at rest sleep until something touches them; machines do not."),
-    "program": Declaration("", "Timed command program that the node plays: path of a YAML file, or a name; '': none."),
+    "program": Declaration(
+        "", "Control program that the node plays, timed or of blocks: path of a YAML file, or a name; '': none."
+    ),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},
     "terrain_reach": Declaration(
@@ -99,6 +101,9 @@ DECLARATIONS: dict[str, Declaration] = {
     "cmd_vel_timeout": Declaration(
         0.5, "Silence on cmd_vel after which the vehicle stops [s of simulation time]; 0: never.", False, 0.0, 3600.0
     ),
+    "push_timeout": Declaration(
+        0.5, "Silence after which a push on a link ends [s of simulation time]; 0: never.", False, 0.0, 3600.0
+    ),
     "enable_stamped_cmd_vel": Declaration(
         stamped_by_default(),
         "Whether cmd_vel is a TwistStamped or a Twist; by default as the ROS distribution has it: stamped from Kilted.",
@@ -113,6 +118,9 @@ DECLARATIONS: dict[str, Declaration] = {
         1.0, "Longest wait for the lockstep_sources [s of wall time]; 0: any.", False, 0.0, 3600.0
     ),
     "record": Declaration("", "File to record the run in, for `grouser replay`: a new one, .mcap; '': none."),
+    "record_file": Declaration(
+        "", "File of the recording that ~/record begins: a new one, .mcap; '': recording_<date and time>.mcap.", False
+    ),
     "bag": Declaration("", "Folder of a ROS 2 bag to record what is published in: a new one; '': none."),
     "replay": Declaration(
         "", "Recording to replay instead of a simulation, with its own machine, world and settings; '': none."
@@ -162,11 +170,13 @@ class SimulatorParameters:
     overrun_limit: float
     command_timeout: float
     cmd_vel_timeout: float
+    push_timeout: float
     enable_stamped_cmd_vel: bool
     lockstep_sources: tuple[str, ...]
     lockstep_period: float
     lockstep_deadline: float
     record: str
+    record_file: str
     bag: str
     replay: str
     replay_time: float

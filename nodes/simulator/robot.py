@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from control_msgs.msg import DynamicInterfaceGroupValues
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from grouser.function_blocks.diagram import Diagram
 from grouser.nodes.shared import bridge_faults, messages, topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.simulator.fault_parameters import FaultParameters
 from grouser.nodes.simulator.parameters import DECLARATIONS, PUBLISH_MAP_TF, SimulatorParameters
+from grouser.nodes.simulator.program_topics import ProgramTopics
 from grouser.nodes.simulator.state_publishing import StatePublisher
 from grouser.nodes.simulator.stop_subscription import StopSubscription
 from grouser.nodes.simulator.trajectory_action import TrajectoryServer
@@ -26,6 +28,7 @@ from grouser.runtime.belt_watch import BeltWatch
 from grouser.runtime.driving import Driver, Odometer
 from grouser.runtime.frames import FrameTree
 from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.program_playing import DiagramPlayer, ProgramPlayer, TimedPlayer
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.streams import StreamSource
 from grouser.runtime.supervision import CommandSupervisor
@@ -71,7 +74,7 @@ class RobotInterface:
         mailbox: passes commands to the physics thread.
         refuse: takes the topic and the error of an invalid command.
         valves: their order on `valve_commands_array`; empty: as in the machine's file.
-        program: command program to play; None: none.
+        program: control program to play; None: none.
 
     Raises:
         GrouserError: a parameter or the program does not suit the machine.
@@ -95,7 +98,7 @@ class RobotInterface:
         mailbox: Mailbox,
         refuse: Callable[[str, ParameterError], None],
         valves: Sequence[str] = (),
-        program: CommandProgram | None = None,
+        program: CommandProgram | Diagram | None = None,
     ) -> None:
         self.place = place
         self.machine = machine
@@ -107,7 +110,7 @@ class RobotInterface:
         self._modes = {drive.joint: drive.mode for drive in machine.drives}
         self._vehicle = make_vehicle(machine) if machine.floating_base else None
         self._can_drive = self._vehicle is not None and any(wheel.driven for wheel in self._vehicle.wheels)
-        if program is not None:
+        if isinstance(program, CommandProgram):
             program.check([valve.name for valve in machine.valves], self._modes, TWIST if self._can_drive else ())
         self._endpoints = endpoints = Endpoints(node, place.namespace)
         self.faults = FaultParameters(endpoints, machine, parameters.scheme)
@@ -127,6 +130,7 @@ class RobotInterface:
             self.moved_frames |= {frames.top}
         self.publisher = StatePublisher(endpoints, source, parameters)
         self.commanded: list[str] = []
+        self._program_topics: ProgramTopics | None = None
         self._create_inputs(parameters)
 
     def change(self, parameters: SimulatorParameters) -> None:
@@ -140,15 +144,14 @@ class RobotInterface:
             robot: in the simulation.
             parameters: of the node.
         """
-        program, vehicle = self._program, self._vehicle
+        vehicle = self._vehicle
         odometer = None if vehicle is None else Odometer(vehicle, robot, self._frames)
         driver = Driver(vehicle, robot) if vehicle is not None and self._can_drive else None
         supervisor = CommandSupervisor(
             parameters.step,
             parameters.command_timeout,
             {**_safe_values(self._valves, self._modes), **dict.fromkeys(TWIST, 0.0)},
-            program,
-            {name: robot.command[name] for name in program.actuators if name not in TWIST} if program else {},
+            self._player(robot, parameters.step),
             self._warn,
             self.own_timeouts(parameters),
         )
@@ -168,6 +171,18 @@ class RobotInterface:
             BeltWatch(robot, self.machine.tracks, self._warn),
         )
 
+    def _player(self, robot: MachineView, step_size: float) -> ProgramPlayer | None:
+        program = self._program
+        if program is None:
+            return None
+        if isinstance(program, Diagram):
+            player = DiagramPlayer(program, robot.signals, self._can_drive, step_size)
+            if self._program_topics is not None:
+                self._program_topics.show(player)
+            return player
+        initial = {name: robot.command[name] for name in program.actuators if name not in TWIST}
+        return TimedPlayer(program, initial, step_size)
+
     def own_timeouts(self, parameters: SimulatorParameters) -> dict[str, float]:
         """Longest silence [s] of sources with their own; trajectories have no limit."""
         return {f"{self.place.prefix}{topics.CMD_VEL}": parameters.cmd_vel_timeout, SOURCE: 0.0}
@@ -184,6 +199,7 @@ class RobotInterface:
         if self._can_drive:
             twist = TwistStamped if parameters.enable_stamped_cmd_vel else Twist
             self._subscribe(twist, topics.CMD_VEL, messages.twist_command)
+        self._endpoints.create_subscription(WrenchStamped, topics.PUSH, self._on_push, topics.RELIABLE)
         self._trajectories = None
         if any(mode != "effort" for mode in modes.values()):
             self._trajectories = TrajectoryServer(
@@ -194,6 +210,13 @@ class RobotInterface:
                 self._mailbox.call,
                 lambda topic, error: self._refuse(f"{self.place.prefix}{topic}", error),
                 self._warn,
+            )
+        if isinstance(self._program, Diagram):
+            self._program_topics = ProgramTopics(
+                self._endpoints,
+                self._program,
+                lambda values: self._mailbox.call(lambda loop: loop.set_program_inputs(self.place.name, values)),
+                lambda error: self._refuse(f"{self.place.prefix}{topics.PROGRAM_INPUTS}", error),
             )
         own = self._endpoints.name(topics.EMERGENCY_STOP)
         if self._node.resolve_topic_name(own) != topics.STOP_OF_ALL:  # which stops it, too
@@ -218,6 +241,15 @@ class RobotInterface:
 
         self._endpoints.create_subscription(message_type, topic, receive, topics.RELIABLE)
         self.commanded.append(source)
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        """Pushes a link of the machine, or an object."""
+        try:
+            link, force, moment = messages.push_of(message, self.place.frame_prefix)
+        except ParameterError as error:
+            self._refuse(f"{self.place.prefix}{topics.PUSH}", error)
+            return
+        self._mailbox.call(lambda loop: loop.push(self.place.name, link, force, moment))
 
     def _on_bridge_faults(self, message: DiagnosticArray) -> None:
         """Has the faults of the machine's bridges recorded."""

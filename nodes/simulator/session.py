@@ -4,14 +4,17 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from grouser import catalogue
+from grouser.function_blocks.diagram import Diagram
 from grouser.nodes.services.host import SpawnOrder
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.endpoints import Endpoints
@@ -36,7 +39,7 @@ from grouser.program import CommandProgram
 from grouser.recording.events import Event, Left, WorldLoaded, joined_together
 from grouser.recording.mcap_file import Recording
 from grouser.recording.origin import Origin
-from grouser.recording.recorder import Recorder
+from grouser.recording.recorder import DATED_FILE, Recorder
 from grouser.recording.timeline import Timeline
 from grouser.runtime import garbage
 from grouser.runtime.mailbox import Mailbox, NoAnswerError, answer_of
@@ -73,7 +76,7 @@ class Session:
         machine: the first one at the start.
         has_fleet: whether it started with a fleet; else its one machine has the names of the node.
         world: the loaded one; `NOWHERE`: none.
-        recorder: of the run; None: not recorded.
+        recorder: the last one of the run; None: not recorded.
         mailbox: of the physics loop.
         scheduling: of its threads.
     """
@@ -201,6 +204,7 @@ class Session:
         call, timeout = self.mailbox.call, parameters.command_timeout
         call(lambda loop: loop.change_pace(parameters.real_time_factor, parameters.overrun_limit))
         call(lambda loop: loop.change_lockstep_deadline(parameters.lockstep_deadline))
+        call(lambda loop: loop.change_push_timeout(parameters.push_timeout))
         for name, robot in self._robots.items():
             robot.change(parameters)
             own = robot.own_timeouts(parameters)
@@ -215,6 +219,29 @@ class Session:
                 call(lambda loop: loop.set_backward(parameters.replay_backward))
         schedule = self._schedule(self._robots)
         call(lambda loop: loop.change_sampling(schedule, parameters.terrain_reach))
+
+    def begin_recording(self) -> Outcome:
+        """Records the run from now on, in the file of the parameter `record_file`."""
+        file = Path(self._parameters.record_file or f"{datetime.now():{DATED_FILE}}").absolute()
+        try:
+            recorder = Recorder(file, self._warn)
+        except ParameterError as error:
+            return Outcome(False, str(error), error)
+        arguments = self._parameters.xacro_arguments()
+        outcome = self.request(lambda loop: loop.begin_recording(recorder, arguments))
+        if outcome.success:
+            self.recorder = recorder
+        return outcome
+
+    def end_recording(self) -> Outcome:
+        """Ends the recording, and waits until its file is complete."""
+        outcome = self.request(lambda loop: loop.end_recording())
+        if not outcome.success or self.recorder is None:
+            return outcome
+        self.recorder.close()
+        if self.recorder.problem:
+            return Outcome(False, f"{outcome.message}, but it is incomplete: {self.recorder.problem}")
+        return outcome
 
     def clear_fault_parameters(self) -> None:
         """Sets all fault parameters to healthy."""
@@ -377,7 +404,7 @@ class Session:
         return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
 
     def _make_robot(
-        self, name: str, namespace: str, machine: Machine, program: CommandProgram | None = None
+        self, name: str, namespace: str, machine: Machine, program: CommandProgram | Diagram | None = None
     ) -> RobotInterface:
         parameters = self._parameters
         valves = () if name else parameters.valves
@@ -470,6 +497,7 @@ class Session:
             lockstep=self._lockstep,
             recorder=self.recorder,
             published=self._publishing.wait_until_published,
+            push_timeout=parameters.push_timeout,
         )
 
     def _build_replay(self, timeline: Timeline) -> Callable[..., PhysicsLoop]:

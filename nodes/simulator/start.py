@@ -5,13 +5,15 @@ from dataclasses import dataclass, replace
 
 from grouser import catalogue
 from grouser.fleet import load_fleet
+from grouser.function_blocks.diagram import Diagram
+from grouser.function_blocks.reader import load_control_program
 from grouser.nodes.simulator.parameters import DECLARATIONS, SimulatorParameters
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description import load_machine
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.text.packages import read_packages
-from grouser.program import CommandProgram, load_program
+from grouser.program import CommandProgram
 from grouser.runtime.lockstep import Lockstep
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.report import LoopReport
@@ -26,11 +28,11 @@ class Start:
 
     Attributes:
         members: by name; a single machine is "", in the pose that the world gives.
-        program: command program; None: none.
+        program: control program; None: none.
     """
 
     members: dict[str, Member]
-    program: CommandProgram | None = None
+    program: CommandProgram | Diagram | None = None
 
 
 def load_start(parameters: SimulatorParameters, world: World) -> Start:
@@ -50,7 +52,7 @@ def load_start(parameters: SimulatorParameters, world: World) -> Start:
     machine = load_machine(
         catalogue.machine_file(parameters.machine), parameters.xacro_arguments(), parameters.base or None, packages
     )
-    program = load_program(catalogue.program_file(parameters.program)) if parameters.program else None
+    program = load_control_program(catalogue.program_file(parameters.program)) if parameters.program else None
     return Start({"": Member(machine)}, program)
 
 

@@ -1,5 +1,6 @@
 """What is in the hydraulic circuit now."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rclpy.node import Node
@@ -30,8 +31,8 @@ class CircuitValues:
             hydraulics: what `hydraulics/state` says.
 
         Returns:
-            ``lines``: pressure of each line [bar]; ``spools``: position of each spool [-]; ``flows``: of each pump,
-            cylinder and motor [l/min].
+            ``lines``: pressure [bar] and flow [l/min] of each line; ``ports``: flow into each port [l/min]; ``spools``:
+            position of each spool [-]; ``flows``: of each pump, cylinder and motor [l/min].
         """
         if not wanted:
             if self._heard is not None:
@@ -43,12 +44,18 @@ class CircuitValues:
         found = self._heard.take()
         if not found:
             return None
+        through = _litres(found.get("flow", {}))
         return {
-            "lines": {line: round(value / _BAR, 1) for line, value in found.get("pressure", {}).items()},
-            "spools": {valve: round(value, 3) for valve, value in found.get("spool_position", {}).items()},
-            "flows": {
-                name: round(values["flow"] / _LITRES_PER_MINUTE, 1)
-                for name, values in hydraulics.items()
-                if "flow" in values
+            "lines": {
+                line: [round(value / _BAR, 1), through.get(line, 0.0)]
+                for line, value in found.get("pressure", {}).items()
             },
+            "ports": {port: flow for port, flow in _litres(found.get("port_flow", {})).items() if flow},
+            "spools": {valve: round(value, 3) for valve, value in found.get("spool_position", {}).items()},
+            "flows": _litres({name: values["flow"] for name, values in hydraulics.items() if "flow" in values}),
         }
+
+
+def _litres(flows: Mapping[str, float]) -> dict[str, float]:
+    """Flows in l/min, to a tenth."""
+    return {name: round(flow / _LITRES_PER_MINUTE, 1) for name, flow in flows.items()}

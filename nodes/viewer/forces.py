@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import viser
 
+from grouser.nodes.viewer.arrows import Arrows
 from grouser.nodes.viewer.colours import swatches
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Link
@@ -26,17 +27,20 @@ class ForceArrows:
     Args:
         scene: where they are drawn.
         metres_per_newton: length of the arrows [m/N]; 0: the machine's weight is half as long as the machine.
+
+    Attributes:
+        weight: of what can move of the machine [N].
     """
 
     def __init__(self, scene: viser.SceneApi, metres_per_newton: float) -> None:
-        self._scene, self._given_scale = scene, metres_per_newton
+        self._arrows, self._given_scale = Arrows(scene, "/contact_forces"), metres_per_newton
         self._balls: dict[str, tuple[np.ndarray, float]] = {}
-        self._handle: viser.ArrowsHandle | None = None
-        self._size = self._weight = 1.0
+        self._size = self.weight = 1.0
 
     @property
-    def _metres_per_newton(self) -> float:
-        return self._given_scale or OF_WEIGHT * self._size / self._weight
+    def metres_per_newton(self) -> float:
+        """Length of the arrows [m/N]."""
+        return self._given_scale or OF_WEIGHT * self._size / self.weight
 
     def describe(self, machine: Machine, moving: set[str]) -> None:
         """Turns to another machine, without forces.
@@ -47,7 +51,7 @@ class ForceArrows:
         """
         self.draw(np.zeros((0, 2, 3)), True)
         masses = [link.inertial.mass for link in machine.links if link.inertial and link.name in moving]
-        self._weight = GRAVITY * sum(masses) or 1.0
+        self.weight = GRAVITY * sum(masses) or 1.0
         self._balls = {link.name: contact_ball(link) for link in machine.links if link.collisions}
 
     def resize(self, size: float) -> None:
@@ -57,8 +61,8 @@ class ForceArrows:
 
     def legend(self) -> str:
         """What the arrows mean, as HTML."""
-        scale = self._metres_per_newton
-        force = _rounded(self._weight)
+        scale = self.metres_per_newton
+        force = _rounded(self.weight)
         return swatches(
             [
                 (ARROW_COLOUR, f"contact force: {force / 1e3:g} kN is {force * scale:.2g} m long"),
@@ -78,42 +82,17 @@ class ForceArrows:
             frame = pose(link)
             tail = compose(frame, Pose(force_point(wrench, *self._balls[link]))).position
             along = rotate(frame.quaternion, (wrench[0], wrench[1], wrench[2]))
-            ends.append((tail, np.array(tail) + self._metres_per_newton * np.array(along)))
+            ends.append((tail, np.array(tail) + self.metres_per_newton * np.array(along)))
         return np.array(ends).reshape(-1, 2, 3)
 
     def draw(self, arrows: np.ndarray, visible: bool) -> None:
         """Draws arrows in place of those drawn before; too long ones are cut and have another colour."""
-        if not len(arrows):
-            if self._handle is not None:
-                self._handle.remove()
-                self._handle = None
-            return
         along = arrows[:, 1] - arrows[:, 0]
         lengths, longest = np.linalg.norm(along, axis=1), LONGEST * self._size
         cut = lengths > longest
         ends = arrows[:, 0] + along * np.where(cut, longest / np.maximum(lengths, 1e-12), 1.0)[:, np.newaxis]
-        points = np.stack([arrows[:, 0], ends], axis=1).astype(np.float32)
-        colours = np.where(cut[:, np.newaxis], CUT_COLOUR, ARROW_COLOUR).astype(np.uint8)
-        if self._handle is not None and len(self._handle.points) != len(points):
-            self._handle.remove()
-            self._handle = None
-        if self._handle is None:
-            width = 0.006 * self._size
-            self._handle = self._scene.add_arrows(
-                "/contact_forces",
-                points,
-                colours,
-                shaft_radius=width,
-                head_radius=2.5 * width,
-                head_length=6.0 * width,
-                visible=visible,
-            )
-        elif not np.array_equal(self._handle.points, points):
-            self._handle.points = points
-            if not np.array_equal(self._handle.colors, colours):
-                self._handle.colors = colours
-        if self._handle.visible != visible:
-            self._handle.visible = visible
+        points = np.stack([arrows[:, 0], ends], axis=1)
+        self._arrows.draw(points, np.where(cut[:, np.newaxis], CUT_COLOUR, ARROW_COLOUR), self._size, visible)
 
 
 def _rounded(value: float) -> float:

@@ -273,6 +273,12 @@ class Viewer(Node):
             self.scene.colour_cylinders(hydraulics)
             self.scene.labels.draw(strengths, hydraulics)
             self._move_objects()
+            tool = self.scene.pushes
+            tool.switch(self.page.pushing)
+            if self.page.push_is_lost:
+                tool.let_go()
+            world = moments.frames.world
+            self.page.push(tool.draw(world, forces.metres_per_newton, forces.weight, self.scene.cameras.size))
             forces.draw(np.concatenate(arrows), self.scene.forces_box.value)
             self.scene.refresh_visibility()
             self.scene.colour_ground()

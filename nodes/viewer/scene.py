@@ -17,6 +17,7 @@ from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.labels import Labels
 from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.plots import Plots
+from grouser.nodes.viewer.pushing import PushTool
 from grouser.nodes.viewer.shapes import add_shape, wxyz
 from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
 from grouser.nodes.viewer.tracks import TrackView
@@ -55,6 +56,7 @@ class Scene:
         objects: plain objects in it.
         forces: the arrows of contact forces.
         labels: of parts that were clicked.
+        pushes: of parts that are dragged.
         cameras: of the browsers.
         plots: of chosen signals.
         terrain: soft ground with its ruts; None for other ground.
@@ -83,6 +85,7 @@ class Scene:
         self._leader = ""
         self._legends: list[str] = []
         self.labels = Labels(self.server.scene)
+        self.pushes = PushTool(self.server.scene)
         self.forces = ForceArrows(self.server.scene, metres_per_newton)
         self.problems = draw_world(self.server.scene, world)
         ground = world.ground
@@ -134,6 +137,7 @@ class Scene:
         self._machine, moving = machine, moving_links(machine)
         self.forces.describe(machine, moving)
         self.labels.describe(machine)
+        self.pushes.clear()
         first = [joint.child for joint in machine.joints if joint.parent not in moving and joint.child in moving]
         self._leader = first[0] if first else machine.root
         problems = []
@@ -150,6 +154,7 @@ class Scene:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
                 self.labels.offer(handle, name, link=owner)
+                self.pushes.offer(handle, link.name)
                 if link.name in moving:
                     self._balls.append((link.name, shape.pose.position, reach))
                 if link.visuals and link.collisions:

@@ -73,8 +73,10 @@ _PORT = 0.1
 _TEAR = 0.7
 
 
-def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], tuple[str, ...]]:
-    """The machine's network, cylinders before motors; names of its lines; element of each flow element.
+def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The machine's network, cylinders before motors; names of its lines; owner of each flow element.
+
+    An owner is an element as field of `Machine` and name.
 
     Raises:
         MachineError: two accumulators on one line.
@@ -83,35 +85,35 @@ def make_network(machine: Machine) -> tuple[HydraulicNetwork, tuple[str, ...], t
     oil = make_oil(fluid)
     elements = _Elements(fluid, oil, NetworkBuilder(oil, constant | {_AIR: _AIR_PRESSURE}), machine)
     for name in circuit_lines(machine):
-        elements.begin_element(name)
+        elements.begin_element("lines", name)
         elements.builder.line(name)
     for line in machine.lines:
         elements.builder.add_volume(line.name, line.volume, line.volume / line.expansion)
         if line.start_pressure is not None:
             elements.builder.set_start(line.name, line.start_pressure)
-    numbered: dict[Callable[[int, Any], None], tuple[Any, ...]] = {
-        elements.directional_valve: machine.valves,
-        elements.cylinder: machine.cylinders,
+    numbered: dict[str, Callable[[int, Any], None]] = {
+        "valves": elements.directional_valve,
+        "cylinders": elements.cylinder,
     }
-    simple: dict[Callable[[Any], None], tuple[Any, ...]] = {
-        elements.motor: machine.hydraulic_motors,
-        elements.pump: machine.pumps,
-        elements.relief_valve: machine.relief_valves,
-        elements.check_valve: machine.check_valves,
-        elements.counterbalance_valve: machine.counterbalance_valves,
-        elements.reducing_valve: machine.reducing_valves,
-        elements.shuttle_valve: machine.shuttle_valves,
-        elements.orifice: machine.orifices,
-        elements.compensator: machine.compensators,
-        elements.hose: machine.hoses,
+    simple: dict[str, Callable[[Any], None]] = {
+        "hydraulic_motors": elements.motor,
+        "pumps": elements.pump,
+        "relief_valves": elements.relief_valve,
+        "check_valves": elements.check_valve,
+        "counterbalance_valves": elements.counterbalance_valve,
+        "reducing_valves": elements.reducing_valve,
+        "shuttle_valves": elements.shuttle_valve,
+        "orifices": elements.orifice,
+        "compensators": elements.compensator,
+        "hoses": elements.hose,
     }
-    for add_numbered, parts in numbered.items():
-        for number, part in enumerate(parts):
-            elements.begin_element(part.name)
+    for field, add_numbered in numbered.items():
+        for number, part in enumerate(getattr(machine, field)):
+            elements.begin_element(field, part.name)
             add_numbered(number, part)
-    for add, parts in simple.items():
-        for part in parts:
-            elements.begin_element(part.name)
+    for field, add in simple.items():
+        for part in getattr(machine, field):
+            elements.begin_element(field, part.name)
             add(part)
     # an accumulator's gas follows p V^n = p_0 V_0^n (Jelali and Kroll); its oil is V_0 - V once p is above p_0
     loaded: set[str] = set()
@@ -177,9 +179,9 @@ class _Elements:
         # laminar flows are given at the reference temperature
         self._thinner = oil.density * fluid.kinematic_viscosity / oil.viscosity
 
-    def begin_element(self, name: str) -> None:
+    def begin_element(self, field: str, name: str) -> None:
         """Sets the element, or line, to which the following additions belong, and with it the tank of its machine."""
-        self.builder.element = name
+        self.builder.element = field, name
         self._tank, self.builder.start = home_pressure(self._machine, name) or (_AIR, _AIR_PRESSURE)
 
     def _gain(self, area, discharge_coefficient):
@@ -486,7 +488,7 @@ class _Elements:
         """Adds the leaks, after all other flow elements."""
         chambers = iter(self._chambers)
         for number, leak in enumerate(leaks(machine)):
-            self.builder.element = leak.component
+            self.builder.element = leak.field, leak.component
             if leak.line:
                 self.builder.add_flow_element(leak.line, _AIR, self._gain(1.0, _TEAR), kind=FAULT, source=number)
             else:

@@ -97,11 +97,13 @@ class Leak(NamedTuple):
     """A flow element that is closed without a fault.
 
     Attributes:
+        field: of `Machine` that holds the component.
         component, fault: names.
         line: line that leaks to the open air; "" for leakage past the piston or rotor of the component.
         highest: greatest value, [m2] to the open air, else [m3/(s Pa)].
     """
 
+    field: str
     component: str
     fault: str
     line: str
@@ -114,10 +116,10 @@ def leaks(machine: Machine) -> tuple[Leak, ...]:
     lines = [line for line in circuit_lines(machine) if line not in constant]
     hoses = [(hose, hose.outlet if hose.outlet in lines else hose.inlet) for hose in machine.hoses]
     return (
-        *(Leak(hose.name, "burst_hose", line, math.pi / 4.0 * hose.diameter**2) for hose, line in hoses),
-        *(Leak(line, "burst", line, _WIDEST) for line in lines),
-        *(Leak(cylinder.name, "worn_seal", "", _WORN_OUT) for cylinder in machine.cylinders),
-        *(Leak(motor.name, "worn_motor", "", _WORN_OUT) for motor in machine.hydraulic_motors),
+        *(Leak("hoses", hose.name, "burst_hose", line, math.pi / 4.0 * hose.diameter**2) for hose, line in hoses),
+        *(Leak("lines", line, "burst", line, _WIDEST) for line in lines),
+        *(Leak("cylinders", cylinder.name, "worn_seal", "", _WORN_OUT) for cylinder in machine.cylinders),
+        *(Leak("hydraulic_motors", motor.name, "worn_motor", "", _WORN_OUT) for motor in machine.hydraulic_motors),
     )
 
 

@@ -176,9 +176,9 @@ class NetworkBuilder:
     """Collects lines, flow elements, pumps and actuators by name, then makes the arrays.
 
     Attributes:
-        element: name of the description's element to which new flow elements belong.
+        element: the description's element to which new flow elements belong, as field of `Machine` and name.
         start: initial pressure of new lines [Pa].
-        flow_element_owners: name of the description's element of each flow element.
+        flow_element_owners: the description's element of each flow element.
     """
 
     def __init__(self, oil: Oil, constant: dict[str, float]):
@@ -189,9 +189,9 @@ class NetworkBuilder:
         self._pumps: list[dict] = []
         self._supplies: list[tuple[int, int]] = []
         self._actuators: list[dict] = []
-        self.element = ""
+        self.element = "", ""
         self.start = 0.0
-        self.flow_element_owners: list[str] = []
+        self.flow_element_owners: list[tuple[str, str]] = []
         for name, pressure in constant.items():
             values = self._line_values[self.line(name)]
             values["constant"], values["pressure"] = True, pressure

@@ -223,6 +223,20 @@ def _measure_flow_elements(network: HydraulicNetwork, part, trial: Trial, worksp
 
 
 @kernel
+def _pilot_weight(network: HydraulicNetwork, e, pilot, workspace: NetworkWorkspace):
+    """Change of the opening of element e by a pilot pressure, as far as a sub-step counts on it [1/Pa].
+
+    0 where the pilot is a line of the element and the opening would drive its pressure away: in the flow back through a
+    pressure compensator, a linearly implicit step takes the unstable state for an equilibrium that it reaches.
+    """
+    weight, line = network.weight[e, pilot], network.pilot[e, pilot]
+    driven = workspace.pilot_slope[e] * weight
+    if (line == network.end[e] and driven > 0.0) or (line == network.origin[e] and driven < 0.0):
+        return 0.0
+    return weight
+
+
+@kernel
 def _add_flow_elements(network: HydraulicNetwork, step: float, workspace: NetworkWorkspace):
     """Adds the open flow elements, positive from origin to end."""
     entry, right, rise = workspace.entry, workspace.right, workspace.rise
@@ -243,7 +257,9 @@ def _add_flow_elements(network: HydraulicNetwork, step: float, workspace: Networ
                 line = network.pilot[e, pilot]
                 if line == NO_LINE:
                     break
-                by_pilot = step * workspace.pilot_slope[e] * network.weight[e, pilot] * rise[np.uintp(line)]
+                by_pilot = (
+                    step * workspace.pilot_slope[e] * _pilot_weight(network, e, pilot, workspace) * rise[np.uintp(line)]
+                )
                 entry[place[0, 2 + pilot]] += by_pilot
                 entry[place[1, 2 + pilot]] -= by_pilot
 
@@ -524,7 +540,8 @@ def _account_flow_elements(
                 line = network.pilot[e, pilot]
                 if line == NO_LINE:
                     break
-                flow += workspace.pilot_slope[e] * network.weight[e, pilot] * _rise(network, line, workspace)
+                weight = _pilot_weight(network, e, pilot, workspace)
+                flow += workspace.pilot_slope[e] * weight * _rise(network, line, workspace)
         accounts.passed[e] += step * flow
         accounts.lost[e] += step * flow * (trial.pressure[origin] - trial.pressure[end] + 0.5 * rise)
 

@@ -47,7 +47,7 @@ _ROUNDING = 1e-8
 _MOST_ROUNDS = 30
 # With a factor that is kept, changes shrink by a factor of hundreds a round: the iteration ends when the next change
 # would be below this share of the largest rate.
-_FORESEEN = 1e-11
+_FORESEEN = 1e-10
 # A step has not converged when its last round changes a rate by more than this share of the largest, and a position by
 # more than rounding in stiff springs, which is all that moves a machine at rest [m, rad].
 _NOT_CONVERGED, _NEGLIGIBLE = 1e-6, 1e-12

@@ -40,11 +40,12 @@ def displace(model: "MultibodyModel", i, q, bending, slope, column):
         c, amount = first + k, q[at + k]
         dx, dy, dz = dx + amount * shape[c, 0], dy + amount * shape[c, 1], dz + amount * shape[c, 2]
         rx, ry, rz = rx + amount * shape[c, 3], ry + amount * shape[c, 4], rz + amount * shape[c, 5]
-        slope[c] = 0.0
+        total = 0.0
         if shortens:
             for m in range(count):
-                slope[c] += model.shortening[entry + k * count + m] * q[at + m]
-            square += amount * slope[c]
+                total += model.shortening[entry + k * count + m] * q[at + m]
+            square += amount * total
+        slope[c] = total
     lost = model.body_contraction[i]
     kept = 1.0 - lost * square
     gx, gy, gz = ex + 2.0 * lost * dx, ey + 2.0 * lost * dy, ez + 2.0 * lost * dz
@@ -89,8 +90,10 @@ def changing_columns(model: "MultibodyModel", i, v, bending, slope):
     if model.shortening_start[i + 1] > entry:
         for k in range(count):
             sliding += v[rate + k] * slope[first + k]
+            total = 0.0
             for m in range(count):
-                square += v[rate + k] * model.shortening[entry + k * count + m] * v[rate + m]
+                total += model.shortening[entry + k * count + m] * v[rate + m]
+            square += v[rate + k] * total
     wx, wy, wz = turning_bias(bending[i, 0], bending[i, 1], bending[i, 2], ux, uy, uz)
     lost, across = 2.0 * model.body_contraction[i], 4.0 * model.body_contraction[i] * sliding
     ax = -square * (model.body_axis[i, 0] + lost * bending[i, 3]) - across * tx

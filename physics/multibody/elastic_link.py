@@ -48,7 +48,7 @@ class ElasticMotion(NamedTuple):
         pull: g, (stations, 3).
         slope: H q, (rows,).
         turn: rotation vector, (stations, 3) [rad].
-        turning: angular velocity per unit of each rate, (3, rows).
+        turning: angular velocity per unit of each rate; of links that turn about one axis their shape, (3, rows).
         station_inertia: rotary inertia in the axes of the link, (stations, 6) [kg m2].
         velocity, acceleration: dr/dt, and d2r/dt2 at constant rates, (stations, 3) [m/s, m/s2].
         spin, spin_change: angular velocity in the link, and its change at constant rates, (stations, 3).
@@ -87,7 +87,7 @@ def make_elastic_motion(links: "ElasticLinks") -> ElasticMotion:
         inertia=np.zeros((count, 10)),
         kept=np.zeros(stations),
         slope=np.zeros(rows),
-        turning=np.zeros((3, rows)),
+        turning=links.shape[3:].copy(),
         station_inertia=np.zeros((stations, 6)),
         column=np.zeros((3, largest)),
         momentum=np.zeros((largest, 6)),
@@ -115,6 +115,7 @@ def place_elastic_link(links: "ElasticLinks", link, q, motion: ElasticMotion):
     shape, shortening, slope, turning = links.shape, links.shortening, motion.slope, motion.turning
     moved, at, count = links.moved[link], links.q[link], links.size[link]
     bent, bent_end = links.bent[link, 0], links.bent[link, 1]
+    hinge = _hinge(moved)
     mass = hx = hy = hz = xx = xy = xz = yy = yz = zz = 0.0
     straight, axes, contraction, masses, inertias = (
         links.place,
@@ -160,19 +161,56 @@ def place_elastic_link(links: "ElasticLinks", link, q, motion: ElasticMotion):
             turns[p, 0], turns[p, 1], turns[p, 2] = rx, ry, rz
             angle_square = rx * rx + ry * ry + rz * rz
             second, third = turning_coefficients(angle_square)
-            t00, t01, t02, t10, t11, t12, t20, t21, t22 = cross_polynomial(rx, ry, rz, second, third)
-            for a in range(row + links.turned[link, 0], row + links.turned[link, 1]):
-                ux, uy, uz = shape[3, a], shape[4, a], shape[5, a]
-                turning[0, a] = t00 * ux + t01 * uy + t02 * uz
-                turning[1, a] = t10 * ux + t11 * uy + t12 * uz
-                turning[2, a] = t20 * ux + t21 * uy + t22 * uz
-            i0, i1, i2, i3, i4, i5 = turned_inertia(
-                inertias[p], *cross_polynomial(rx, ry, rz, 1.0 - third * angle_square, second)
-            )
             s = motion.station_inertia[p]
-            s[0], s[1], s[2], s[3], s[4], s[5] = i0, i1, i2, i3, i4, i5
-            xx, xy, xz, yy, yz, zz = xx + i0, xy + i1, xz + i2, yy + i3, yz + i4, zz + i5
+            if hinge < 3:
+                sine, cosine = (1.0 - third * angle_square) * (rx + ry + rz), 1.0 - second * angle_square
+                _turn_about_axis(inertias[p], hinge, cosine, sine, s)
+            else:
+                t00, t01, t02, t10, t11, t12, t20, t21, t22 = cross_polynomial(rx, ry, rz, second, third)
+                for a in range(row + links.turned[link, 0], row + links.turned[link, 1]):
+                    ux, uy, uz = shape[3, a], shape[4, a], shape[5, a]
+                    turning[0, a] = t00 * ux + t01 * uy + t02 * uz
+                    turning[1, a] = t10 * ux + t11 * uy + t12 * uz
+                    turning[2, a] = t20 * ux + t21 * uy + t22 * uz
+                s[0], s[1], s[2], s[3], s[4], s[5] = turned_inertia(
+                    inertias[p], *cross_polynomial(rx, ry, rz, 1.0 - third * angle_square, second)
+                )
+            xx, xy, xz, yy, yz, zz = xx + s[0], xy + s[1], xz + s[2], yy + s[3], yz + s[4], zz + s[5]
     _write_inertia(motion, link, mass, hx, hy, hz, xx, xy, xz, yy, yz, zz)
+
+
+@inlined
+def _hinge(moved):
+    """The only axis of a link that its stations turn about, 0 to 2; 3 if there is none, or more.
+
+    About one axis, the angular velocity is the change of the rotation vector: `turning` is the shape itself.
+    """
+    axis, axes = np.uintp(3), 0
+    for k in range(np.uintp(3)):
+        if moved[np.uintp(3) + k, 1] > moved[np.uintp(3) + k, 0]:
+            axis, axes = k, axes + 1
+    return axis if axes == 1 else np.uintp(3)
+
+
+@inlined
+def _turn_about_axis(s, axis, c, w, result):
+    """An inertia xx xy xz yy yz zz, turned about an axis by the angle of a cosine c and a sine w."""
+    xx, xy, xz, yy, yz, zz = s[0], s[1], s[2], s[3], s[4], s[5]
+    if axis == 0:
+        result[0], result[1], result[2] = xx, c * xy - w * xz, w * xy + c * xz
+        cross = 2.0 * c * w * yz
+        result[3], result[5] = c * c * yy + w * w * zz - cross, w * w * yy + c * c * zz + cross
+        result[4] = c * w * (yy - zz) + (c * c - w * w) * yz
+    elif axis == 1:
+        result[3], result[4], result[1] = yy, c * yz - w * xy, w * yz + c * xy
+        cross = 2.0 * c * w * xz
+        result[5], result[0] = c * c * zz + w * w * xx - cross, w * w * zz + c * c * xx + cross
+        result[2] = c * w * (zz - xx) + (c * c - w * w) * xz
+    else:
+        result[5], result[2], result[4] = zz, c * xz - w * yz, w * xz + c * yz
+        cross = 2.0 * c * w * xy
+        result[0], result[3] = c * c * xx + w * w * yy - cross, w * w * xx + c * c * yy + cross
+        result[1] = c * w * (xx - yy) + (c * c - w * w) * xy
 
 
 @inlined
@@ -238,7 +276,7 @@ def move_elastic_link(links: "ElasticLinks", link, v, motion: ElasticMotion):
     link = np.uintp(link)
     shape, shortening, slope = links.shape, links.shortening, motion.slope
     moved, at, count = links.moved[link], links.rate[link], links.size[link]
-    bent, bent_end = links.bent[link, 0], links.bent[link, 1]
+    bent, bent_end, hinge = links.bent[link, 0], links.bent[link, 1], _hinge(moved)
     shares, pulls, velocity, acceleration, turning = (
         motion.kept,
         motion.pull,
@@ -268,16 +306,19 @@ def move_elastic_link(links: "ElasticLinks", link, v, motion: ElasticMotion):
         acceleration[p, 1] = -square * gy - across * ty
         acceleration[p, 2] = -square * gz - across * tz
         if links.turns[link]:
-            turn = motion.turn[p]
+            turn, spin = motion.turn[p], motion.spin[p]
             ux = _along(shape, 3, moved, row, v, at)
             uy = _along(shape, 4, moved, row, v, at)
             uz = _along(shape, 5, moved, row, v, at)
+            if hinge < 3:
+                spin[0], spin[1], spin[2] = ux, uy, uz
+                continue
             wx = wy = wz = 0.0
             for a in range(links.turned[link, 0], links.turned[link, 1]):
                 wx += turning[0, row + a] * v[at + a]
                 wy += turning[1, row + a] * v[at + a]
                 wz += turning[2, row + a] * v[at + a]
-            motion.spin[p, 0], motion.spin[p, 1], motion.spin[p, 2] = wx, wy, wz
+            spin[0], spin[1], spin[2] = wx, wy, wz
             wx, wy, wz = turning_bias(turn[0], turn[1], turn[2], ux, uy, uz)
             motion.spin_change[p, 0], motion.spin_change[p, 1], motion.spin_change[p, 2] = wx, wy, wz
 
@@ -313,6 +354,7 @@ def add_elastic_forces(links: "ElasticLinks", link, frame_twist, frame_motion, c
     ax, ay, az = rotated_back(turn, ax + ux + sx, ay + uy + sy, az + uz + sz)
     wx, wy, wz = rotated_back(turn, wx, wy, wz)
     bx, by, bz = rotated_back(turn, bx, by, bz)
+    hinge = _hinge(moved)
     moves = False
     for d in range(at, at + count):
         moves = moves or change[d] != 0.0
@@ -359,7 +401,11 @@ def add_elastic_forces(links: "ElasticLinks", link, frame_twist, frame_motion, c
             spin, spun, inertia = motion.spin[p], motion.spin_change[p], motion.station_inertia[p]
             sx, sy, sz = cross(wx, wy, wz, spin[0], spin[1], spin[2])
             sx, sy, sz = bx + sx + spun[0], by + sy + spun[1], bz + sz + spun[2]
-            if moves:
+            if moves and hinge < 3:
+                sx += _along(shape, 3, moved, row, change, at)
+                sy += _along(shape, 4, moved, row, change, at)
+                sz += _along(shape, 5, moved, row, change, at)
+            elif moves:
                 for a in range(turned, turned_end):
                     sx += turning[0, row + a] * change[at + a]
                     sy += turning[1, row + a] * change[at + a]
@@ -370,6 +416,11 @@ def add_elastic_forces(links: "ElasticLinks", link, frame_twist, frame_motion, c
             sx, sy, sz = inertia_times(inertia, sx, sy, sz)
             mx, my, mz = mx + sx, my + sy, mz + sz
             nx, ny, nz = nx + mx, ny + my, nz + mz
+            if hinge < 3:
+                _give(shape, 3, moved, row, mx, force, at)
+                _give(shape, 4, moved, row, my, force, at)
+                _give(shape, 5, moved, row, mz, force, at)
+                continue
             for a in range(turned, turned_end):
                 force[at + a] += turning[0, row + a] * mx + turning[1, row + a] * my + turning[2, row + a] * mz
     return about_origin(turn, o, fx, fy, fz, nx, ny, nz)
@@ -473,12 +524,16 @@ def _add_modal_mass(links: "ElasticLinks", link, at, place, motion: ElasticMotio
                 for b in range(first, a):
                     lower[at + a, place + b] += amount * own[k, b]
                 diagonal[at + a] += amount * own[k, a]
+                momentum[a, k] += amount
                 if k == 0:
-                    _add_momentum(momentum, a, amount, 0.0, 0.0, 0.0, z * amount, -y * amount)
+                    momentum[a, 4] += z * amount
+                    momentum[a, 5] -= y * amount
                 elif k == 1:
-                    _add_momentum(momentum, a, 0.0, amount, 0.0, -z * amount, 0.0, x * amount)
+                    momentum[a, 3] -= z * amount
+                    momentum[a, 5] += x * amount
                 else:
-                    _add_momentum(momentum, a, 0.0, 0.0, amount, y * amount, -x * amount, 0.0)
+                    momentum[a, 3] += y * amount
+                    momentum[a, 4] -= x * amount
         if links.turns[link]:
             inertia = motion.station_inertia[p]
             for a in range(turned, turned_end):
@@ -488,18 +543,9 @@ def _add_modal_mass(links: "ElasticLinks", link, at, place, motion: ElasticMotio
                     d = row + b
                     lower[at + a, place + b] += lx * turning[0, d] + ly * turning[1, d] + lz * turning[2, d]
                 diagonal[at + a] += lx * turning[0, c] + ly * turning[1, c] + lz * turning[2, c]
-                _add_momentum(momentum, a, 0.0, 0.0, 0.0, lx, ly, lz)
-
-
-@inlined
-def _add_momentum(momentum, a, px, py, pz, lx, ly, lz):
-    """Adds to row a."""
-    momentum[a, 0] += px
-    momentum[a, 1] += py
-    momentum[a, 2] += pz
-    momentum[a, 3] += lx
-    momentum[a, 4] += ly
-    momentum[a, 5] += lz
+                momentum[a, 3] += lx
+                momentum[a, 4] += ly
+                momentum[a, 5] += lz
 
 
 @kernel

@@ -5,12 +5,12 @@ code runs without the interpreter's lock.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import packed_at
 from grouser.physics.base.phases import NOTHING
-from grouser.physics.base.trees import element, leaves, stacked
+from grouser.physics.base.trees import copy_into, element, leaves, stacked
 from grouser.physics.integrators.context import State
 from grouser.physics.integrators.midpoint import run_midpoint_steps
 from grouser.physics.integrators.step import run_steps
@@ -109,77 +109,87 @@ class Batch(Generic[Copy]):
         require_count("index", index, -len(self), len(self) - 1)
         return self.simulations[index]
 
-    def step(self, count: int = 1, threads: int | None = None) -> None:
-        """Makes `count` steps of every copy; the result does not depend on the number of threads.
+    def step(self, count: int = 1, threads: int | None = None, copies: Iterable[int] | None = None) -> None:
+        """Makes `count` steps of the copies; the result does not depend on the number of threads.
 
         Args:
             count: number of steps.
             threads: as many as there are cores when None.
+            copies: numbers of those that step; all when None.
 
         Raises:
-            ParameterError: a count that is negative or not whole, or no thread.
+            ParameterError: a count that is negative or not whole, no thread, or a copy that does not exist.
             BusyError: another thread steps a copy, or replaces its state.
             DivergenceError: a copy's state is no longer finite; the others have made their steps.
         """
         steps = require_count("count", count, 0, STEPS_MAX, " of steps")
         threads = len(os.sched_getaffinity(0)) if threads is None else threads
         threads = require_count("threads", threads, 1, _THREADS_MAX)
+        numbers = range(len(self)) if copies is None else copies
+        chosen = np.unique([require_count("copy", number, 0, len(self) - 1) for number in numbers]).astype(np.int64)
+        engines = [self._engines[copy] for copy in chosen]
         with ExitStack() as held:
             for engine in self._engines:
                 held.enter_context(engine.exclusive)
-            for part in parts_to_samples(self._engines, steps):
-                for engine, left in zip(self._engines, self._make_steps(part, threads), strict=True):
+            for part in parts_to_samples(engines, steps):
+                for engine, left in zip(engines, self._make_steps(part, threads, chosen), strict=True):
                     engine.finish_steps(left)
                     engine.sample()
 
-    def _make_steps(self, steps: int, threads: int) -> list[int]:
-        """Steps all copies; returns the number of steps that were not made of each."""
-        for engine in self._engines:
-            engine.begin_steps()
-        copies = len(self)
-        remaining = np.full(copies, steps)
-        running, asks = np.full(copies, True), np.full(copies, NOTHING)
+    def _make_steps(self, steps: int, threads: int, chosen: np.ndarray) -> list[int]:
+        """Steps the chosen copies; returns the number of steps that were not made of each."""
+        if any(engine.context is not context for engine, context in zip(self._engines, self._contexts, strict=True)):
+            self._share_states([capacity_of(engine.state) for engine in self._engines])
+        for copy in chosen:
+            self._engines[copy].begin_steps()
+        remaining = np.full(len(chosen), steps)
+        running, asks = np.full(len(chosen), True), np.full(len(chosen), NOTHING)
         while running.any():
-            self._run_all(min(threads, copies), remaining, running, asks)
+            self._run_all(min(threads, len(chosen)), remaining, running, asks, self._addresses[chosen])
             if (asks != NOTHING).any():
-                self._make_room(asks)
+                self._make_room(chosen, asks)
             running[:] = asks != NOTHING
             asks[:] = NOTHING
         return remaining.tolist()
 
-    def _make_room(self, asks):
-        """Answers the requests for memory; all states keep the same capacity."""
-        engines = self._engines
-        rooms = [
-            capacity_of(engine.state) if ask == NOTHING else engine.make_room(ask)
-            for engine, ask in zip(engines, asks, strict=True)
-        ]
+    def _make_room(self, chosen, asks):
+        """Answers the requests of the chosen copies for memory."""
+        rooms = [capacity_of(engine.state) for engine in self._engines]
+        for copy, ask in zip(chosen, asks, strict=True):
+            if ask != NOTHING:
+                rooms[copy] = self._engines[copy].make_room(ask)
+        self._share_states(rooms)
+
+    def _share_states(self, rooms: list[StateCapacity]) -> None:
+        """Puts the states of all copies into the stack, with room for the greatest of these capacities."""
         capacity = StateCapacity(*np.max(rooms, axis=0).tolist())
-        states = [with_capacity(engine.state, capacity) for engine in engines]
+        states = [with_capacity(engine.state, capacity) for engine in self._engines]
         self.state = self.state._replace(
             soil=stacked([state.soil for state in states]),
             contact=stacked([state.contact for state in states]),
             sleeping=stacked([state.sleeping for state in states]),
         )
-        for i, engine in enumerate(engines):
-            engine.use_state(element(self.state, i))
+        for i, (engine, state) in enumerate(zip(self._engines, states, strict=True)):
+            own = element(self.state, i)
+            copy_into(state, own)
+            engine.use_state(own)
         self._find_copies()
 
     def _find_copies(self):
-        """Stores the addresses of the packed trees of all copies."""
-        machineries = [engine.context for engine in self._engines]
-        self._arguments: tuple[Any, ...] = (machineries[0], np.array([packed.address for packed in machineries]))
+        """Stores the packed trees of all copies, which a copy replaces when its state gets other arrays."""
+        self._contexts = [engine.context for engine in self._engines]
+        self._addresses = np.array([context.address for context in self._contexts])
 
-    def _run_all(self, threads, remaining, running, asks):
-        """Distributes the copies over the threads."""
-        arguments = (remaining, running, asks, *self._arguments)
+    def _run_all(self, threads, remaining, running, asks, addresses):
+        """Distributes the copies with these addresses over the threads."""
+        arguments = (remaining, running, asks, self._contexts[0], addresses)
         if threads == 1:
-            self._run(0, len(self), *arguments)
+            self._run(0, len(addresses), *arguments)
             return
         pool_of = threads, os.getpid()  # a forked process does not have its parent's threads
         if self._pool is None or self._pool_of != pool_of:
             self._pool, self._pool_of = ThreadPoolExecutor(threads), pool_of
-        bounds = np.linspace(0, len(self), threads + 1).round().astype(int).tolist()
+        bounds = np.linspace(0, len(addresses), threads + 1).round().astype(int).tolist()
         shares = [self._pool.submit(self._run, first, last, *arguments) for first, last in pairwise(bounds)]
         for share in shares:
             share.result()

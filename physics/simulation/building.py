@@ -61,7 +61,7 @@ class Setup:
         divided: the machine with its flexible links divided into rigid elements.
         names: of the multibody system.
         lines: names of the hydraulic lines.
-        flow_element_owners: name of the hydraulic element that each flow element belongs to.
+        flow_element_owners: hydraulic element that each flow element belongs to, as field of `Machine` and name.
         faults: that the hydraulic components can have.
         shape_names: link or obstacle of each collision shape, the ground last.
         elements: names of all elements.
@@ -80,7 +80,7 @@ class Setup:
     divided: Machine
     names: Names
     lines: tuple[str, ...]
-    flow_element_owners: tuple[str, ...]
+    flow_element_owners: tuple[tuple[str, str], ...]
     faults: tuple[Fault, ...]
     shape_names: tuple[str, ...]
     elements: Elements[tuple[str, ...]]
@@ -181,6 +181,23 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
     _check_inertia(setup, packed, kinematics, workspace)
     state.hydraulics.pressure[:] = system.hydraulics.network.pressure
     state.hydraulics.swash[:] = 1.0
+    place_pistons(setup, packed, kinematics, workspace, state)
+    return state
+
+
+def place_pistons(setup: Setup, packed: Packed, kinematics: Packed, workspace: Workspace, state: State) -> None:
+    """Sets the pistons of a state to the lengths of their cylinders.
+
+    Args:
+        setup: of the simulation.
+        packed: its system.
+        kinematics: at the positions of the state.
+        workspace: changed.
+        state: changed.
+
+    Raises:
+        MachineError: a cylinder is outside its stroke.
+    """
     for c, cylinder in enumerate(setup.machine.cylinders):
         length = cylinder_length(packed.hydraulics.geometry, kinematics, c, workspace.hydraulics.direction[c])
         position = length - cylinder.retracted_length
@@ -193,7 +210,6 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
                 remedy="change retracted_length, stroke, the attachments or the initial positions",
             )
         state.hydraulics.piston[c] = min(max(position, 0.0), cylinder.stroke)
-    return state
 
 
 def make_neutral_command(machine: Machine, links: int) -> Command:

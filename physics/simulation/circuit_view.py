@@ -3,6 +3,7 @@
 import numpy as np
 
 from grouser.physics.base.checks import require_range
+from grouser.physics.description.elements.hydraulics.circuit import circuit_lines
 from grouser.physics.hydraulics.published_valve import CAVITY
 from grouser.physics.readings.hydraulic_states import (
     cylinder_energy,
@@ -11,9 +12,10 @@ from grouser.physics.readings.hydraulic_states import (
     pump_state,
 )
 from grouser.physics.readings.measurements import HydraulicMotorState
+from grouser.physics.readings.port_flows import PortFlows
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.membership import Selection
-from grouser.physics.simulation.named_view import elements_view, require_name
+from grouser.physics.simulation.named_view import elements_view, numbers_view, require_name
 
 
 class CircuitView:
@@ -24,7 +26,10 @@ class CircuitView:
         selection: the elements that the view shows.
 
     Attributes:
+        lines: names of the lines of the description: neither the air at open sides of cylinders nor their cushions.
         line_pressure: of every hydraulic line [Pa, absolute].
+        line_flow: through every hydraulic line, mean over the last step [m3/s]: the greater of what enters and leaves.
+        port_flow: from its line into every port that oil flows through, likewise [m3/s]: see `PortFlows`.
         spool_position: of every directional valve [-].
         pump: of every displacement pump.
         hydraulic_motor: of every hydraulic motor.
@@ -41,6 +46,14 @@ class CircuitView:
         self.spool_position = elements_view(
             "valve", valves, own.valve, lambda v: float(engine.state.hydraulics.spool[v, 0])
         )
+        self.lines = circuit_lines(selection.machine)
+        lines = dict(zip(names.line, own.line.tolist(), strict=True))
+        flows = PortFlows(
+            *(selection.machine, selection.prefix, lines),
+            *(engine.setup.machine, engine.setup.flow_element_owners, system),
+        )
+        self.port_flow = numbers_view("port", flows.names, lambda: flows.read(engine.state, engine.workspace))
+        self.line_flow = numbers_view("line", names.line, lambda: flows.lines(self.port_flow.values()))
         self.pump = elements_view(
             "pump",
             *(names.pump, own.pump),

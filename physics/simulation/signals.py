@@ -27,7 +27,7 @@ _POSE = dict.fromkeys(_XYZ, "m") | dict.fromkeys(_QUATERNION, "-")
 _CYLINDER_ENERGIES = ("supplied", "returned", "throttled", "compressed", "viscous_loss", "friction_loss", "stop_loss")
 
 # Numbers by element: unit. The elements' views have these names.
-NUMBERS = {"line_pressure": "Pa", "spool_position": "-"}
+NUMBERS = {"line_pressure": "Pa", "line_flow": "m3/s", "port_flow": "m3/s", "spool_position": "-"}
 # Records by element: the unit of each field that is a number. `test_signals` compares them with the records.
 RECORDS: Mapping[str, Mapping[str, str]] = {
     "pressure": {"piston_side": "Pa", "rod_side": "Pa"},

@@ -1,10 +1,10 @@
 """The public `Simulation`: a machine in a world, stepped, saved, restored, commanded and read by name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from grouser.physics.base.checks import STEPS_MAX, require_count, require_range, require_type
-from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.errors import GrouserError, ParameterError
 from grouser.physics.base.trees import copied, copy_into, leaves
 from grouser.physics.contact.collide import find_overlaps
 from grouser.physics.description.data.machine import Machine
@@ -29,6 +29,7 @@ from grouser.physics.simulation.membership import select_all, select_member
 from grouser.physics.simulation.named_view import require_name
 from grouser.physics.simulation.roots import Roots
 from grouser.physics.simulation.signal_record import SignalRecord
+from grouser.physics.simulation.starting import start_from
 from grouser.physics.simulation.vibration_view import VibrationView
 from grouser.physics.simulation.view import MachineView
 
@@ -178,18 +179,33 @@ class Simulation(MachineView):
         twin._close()
         return twin
 
-    def reset(self) -> None:
+    def reset(self, joint_position: Mapping[str, float] | None = None) -> None:
         """Resets to the start: initial state, neutral commands, no pushes, emergency stop released; `faults`
-        stay."""
+        stay.
+
+        Args:
+            joint_position: of joints that start elsewhere than the machine's file says, by name [rad or m]; closed
+                loops and cylinders follow, at the pressures of the start, and the base stays where it is.
+
+        Raises:
+            ParameterError: an unknown joint, a position beyond its limits, or one at which a loop does not close.
+            MachineError: a cylinder would be outside its stroke.
+        """
         engine, command = self._engine, self._engine.command
         with engine.exclusive:
             engine.take_state(engine.initial)
+            if joint_position is not None:
+                try:
+                    start_from(engine, joint_position)
+                except GrouserError:
+                    engine.take_state(engine.initial)
+                    raise
             command.valve[:] = 0.0
             command.emergency_stop[:] = False
             command.pushed[:], command.push[:] = False, 0.0
             for number, drive in enumerate(self.machine.drives):
-                # The joint's initial position, or zero speed.
-                start = engine.initial.q[self.arrays.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
+                # The joint's position at the start, or zero speed.
+                start = engine.state.q[self.arrays.names.joints[drive.joint].q] if drive.mode == "position" else 0.0
                 command.drive[number] = start
             engine.clear_outputs()
 
@@ -299,7 +315,7 @@ class Simulation(MachineView):
 
     def hydraulic_balance(self) -> HydraulicBalance:
         """Balance of the oil's energy since the start or `reset`."""
-        elements, system = self._engine.setup.flow_element_owners, self.arrays.system
+        elements, system = [name for _, name in self._engine.setup.flow_element_owners], self.arrays.system
         return balance_hydraulics(
             self.machine, system.hydraulics.network, self.arrays.lines, elements, system.settings.scheme, self.state
         )

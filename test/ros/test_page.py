@@ -13,15 +13,17 @@ import pytest
 from chromium import Browser, Tab, running_browser
 from control_msgs.msg import DynamicInterfaceGroupValues
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from patience import wait_until
 from PIL import Image
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from grouser.commands.replay import replay
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.parameters import stamped_by_default
+from grouser.recording.mcap_file import Recording
 from grouser.runtime.mailbox import answer_of
 
 pytestmark = pytest.mark.slow
@@ -325,14 +327,72 @@ def test_patterns_and_keys_drive_a_vehicle(
     twists.wait(lambda told: twist(told).linear.x == twist(told).angular.z == 0.0, "a stick that springs back")
 
 
+def push_and_let_go(peer: Any, node: Any, page: Tab, other: Tab, picture: Path) -> None:
+    """Drags the machine by the push tool: it moves along the drag until it is let go, or the tab is hidden."""
+    pushes = peer.hear(WrenchStamped, topics.PUSH)
+    page.press("#view", 0.47)
+    page.drag("#view", 0.46)
+    page.release("#view", 0.46)
+    assert not pushes.all(), "pushed without the tool, by a drag that turns the camera"
+
+    def force() -> float:
+        """Of the pushes in the simulator [N]."""
+        present = answer_of(node.mailbox.call(lambda loop: dict(loop.simulation.pushes)))
+        return max((float(np.linalg.norm(push.force)) for push in present.values()), default=0.0)
+
+    def place() -> np.ndarray:
+        return answer_of(node.mailbox.call(lambda loop: loop.simulation.base_pose()[0].copy()))
+
+    def grab(drag: Callable[[int], None]) -> None:
+        """Drags the machine to the left, again and again until the tool has come to the scene."""
+        attempts = count()
+
+        def pushed() -> bool:
+            drag(next(attempts))
+            return force() > 1000.0
+
+        wait_until(pushed, "a push")
+
+    def by_mouse(attempt: int) -> None:
+        if attempt % 100 == 0:
+            page.release("#view", 0.2)
+            page.press("#view", 0.47)
+        page.drag("#view", 0.2 + 0.01 * (attempt % 2))
+
+    def by_finger(attempt: int) -> None:
+        if attempt % 100 == 0:
+            if attempt:
+                page.lift()
+            page.touch("#view", 0.4)
+        page.slide("#view", 0.2 + 0.01 * (attempt % 2))
+
+    page.click("#push")
+    before = place()
+    grab(by_mouse)
+    wait_until(lambda: np.linalg.norm((place() - before)[:2]) > 0.1, "a machine that moves")
+    green = page.picture(picture)
+    assert ((green[..., 1] > 1.5 * green[..., 0]) & (green[..., 1] > 1.2 * green[..., 2])).sum() > 20, "no arrow"
+    page.release("#view", 0.2)
+    wait_until(lambda: force() == 0.0, "the end of the push")
+    page.click("#reset")
+    wait_until(lambda: np.linalg.norm((place() - before)[:2]) < 0.05, "the machine at its start")
+    grab(by_finger)
+    other.show()
+    wait_until(lambda: force() == 0.0, "the end of the push, by a tab that is hidden")
+    page.show()
+    page.sees("document.getElementById('push').getAttribute('aria-pressed') === 'false'")
+    page.lift()
+
+
 def test_the_page_has_the_scene(
-    start_simulator: Callable[..., Any], open_page: Callable[..., Tab], tmp_path: Path
+    peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab], tmp_path: Path
 ) -> None:
-    """viser's client runs in the frame, over the same port, and its picture can be saved."""
-    start_simulator()
-    page = open_page("loader", scene=True)
+    """viser's client runs in the frame, over the same port. Parts in it are pushed, and its picture can be saved."""
+    node = start_simulator()
+    other, page = open_page("loader"), open_page("loader", scene=True)
     # The scene in the middle of the page, between its bars.
     wait_until(lambda: colours(page.picture(tmp_path / "page.png")[150:300, 100:500]) > 50, "a scene that is drawn")
+    push_and_let_go(peer, node, page, other, tmp_path / "push.png")
     page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     page.click("#picture")
     page.sees("/^Saved loader_[0-9.]+s.png/.test(document.getElementById('notice').textContent)")
@@ -357,3 +417,21 @@ def test_the_page_has_the_scene(
     wait_until(lambda: list(tmp_path.glob("loader_*s.webm")), "the saved video")
     (file,) = tmp_path.glob("loader_*s.webm")
     assert file.read_bytes()[:4] == EBML, "no video"
+
+
+def test_a_run_is_recorded_by_a_button(
+    start_simulator: Callable[..., Any], open_page: Callable[..., Tab], tmp_path: Path
+) -> None:
+    file = tmp_path / "part.mcap"
+    start_simulator(record_file=str(file), diagnostics_rate=20.0)
+    page = open_page("loader")
+    page.click("#record")
+    page.sees("parseInt(document.getElementById('record').textContent.slice(2)) >= 1")
+    assert str(file) in page.run("document.getElementById('record').title")
+    page.click("#record")
+    page.sees("document.getElementById('record').textContent === 'Record'")
+    page.sees(f"document.getElementById('notice').textContent.includes('grouser replay {file} --view')")
+    result = replay(Recording(file))
+    assert result.difference is None and result.compared >= 2
+    page.click("#record")
+    page.sees("document.getElementById('notice').textContent.includes('a new file in a folder that exists')")

@@ -72,11 +72,13 @@ INPUTS = {
     "/valve_commands_array": "std_msgs/msg/Float64MultiArray",
     "/joint_commands": "sensor_msgs/msg/JointState",
     "/emergency_stop": "std_msgs/msg/Bool",
+    "/push": "geometry_msgs/msg/WrenchStamped",
 }
 SERVICES = {
     "/simulator/reset": "std_srvs/srv/Trigger",
     "/simulator/pause": "std_srvs/srv/SetBool",
     "/simulator/step": "std_srvs/srv/Trigger",
+    "/simulator/record": "std_srvs/srv/SetBool",
 }
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -15,8 +16,9 @@ from matplotlib.textpath import TextPath
 import grouser
 import grouser.catalogue
 from grouser.circuit_drawing import circuit_svg, placing
+from grouser.circuit_drawing.labels import ELEMENT_VALUE, LINE_VALUE
 from grouser.physics.description import parse_machine
-from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_tanks, named_lines
+from grouser.physics.description.elements.hydraulics.circuit import PORTS, circuit_tanks, flow_ports, named_lines
 
 LOAD_SENSING = Path(__file__).parents[1] / "data" / "machines" / "load_sensing.urdf"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -71,9 +73,24 @@ MACHINES["long names"] = functions(3, name="the_left_one_of_both_rear_outriggers
 MACHINES["other letters"] = functions(2, name="ЭКСКАВАТОР 掘削機 &lt;{}&gt; &amp;")
 
 
+LIVE = ("excavator", "hydraulic_lift", "load_sensing", "three pumps", "long names")
+
+
 @pytest.fixture(scope="module")
 def drawings():
     return {name: ElementTree.fromstring(circuit_svg(machine)) for name, machine in MACHINES.items()}
+
+
+@pytest.fixture(scope="module")
+def live_drawings():
+    """As a page shows them, with the widest values."""
+    roots = {name: ElementTree.fromstring(circuit_svg(MACHINES[name], live=True)) for name in LIVE}
+    for root in roots.values():
+        for kind, value in (("line", LINE_VALUE), ("element", ELEMENT_VALUE)):
+            for group in groups(root, kind).values():
+                for text in group.findall(f"{SVG}text[@class='value']"):
+                    text.text = value
+    return roots
 
 
 def groups(root, kind):
@@ -151,15 +168,32 @@ def test_every_element_and_line_has_a_group_and_its_name(drawings, name):
     assert all(group.find(f"{SVG}title").text == line for line, group in groups(root, "line").items())
 
 
-@pytest.mark.parametrize("name", MACHINES)
-def test_no_text_is_on_another_text_or_on_a_line(drawings, name):
-    root = drawings[name]
+@pytest.mark.parametrize(("name", "live"), [*((name, False) for name in MACHINES), *((name, True) for name in LIVE)])
+def test_no_text_is_on_another_text_or_on_a_line(drawings, live_drawings, name, live):
+    root = (live_drawings if live else drawings)[name]
     words, rectangles = zip(*boxes(root), strict=True)
     twice = overlaps(rectangles, rectangles) & ~np.eye(len(words), dtype=bool)
     assert not twice.any(), [(words[a], words[b]) for a, b in np.argwhere(twice)]
     for line, parts in segments(root).items():
         covered = overlaps(rectangles, parts).any(1)
         assert not covered.any(), (line, [words[number] for number in np.flatnonzero(covered)])
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_lines_of_a_live_drawing_have_their_values_and_flows(live_drawings, name):
+    """A part of a line has the ports beyond it: from all ports of a line, each part divides them in two."""
+    root, machine = live_drawings[name], MACHINES[name]
+    ports = {line: {port.name for port in flow_ports(machine) if port.line == line} for line in groups(root, "line")}
+    valued = {
+        line for line, group in groups(root, "line").items() if group.find(f"{SVG}text[@class='value']") is not None
+    }
+    # the stub before a check valve is shorter than its values
+    assert set(groups(root, "line")) - valued <= {"boom.a"}
+    for line, group in groups(root, "line").items():
+        beyond = [set(json.loads(path.get("data-ports"))) for path in group.findall(f"{SVG}path[@class='flow']")]
+        ends = [each & ports[line] for each in beyond]
+        for port in ports[line]:
+            assert {port} in ends or ports[line] - {port} in ends, "a branch to each port"
 
 
 @pytest.mark.parametrize("name", MACHINES)

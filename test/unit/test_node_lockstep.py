@@ -54,7 +54,7 @@ class Controlled:
             self.simulation,
             StreamSchedule.from_rates({"clock": 1.0 / (PERIOD * STEP)}, STEP, 0.01),
             Pacer(STEP, 1.0, 0.1),
-            {"": RobotRuntime(self.simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
+            {"": RobotRuntime(self.simulation, CommandSupervisor(STEP, 0.0, {}, None, lambda text: None))},
             self.mailbox,
             emit,
             self.warnings.append,

@@ -40,7 +40,7 @@ def make_loop(simulation):
             simulation,
             StreamSchedule.from_rates({"clock": 100.0}, STEP, 0.01),
             Pacer(STEP, 1.0, 0.1),
-            {"": RobotRuntime(simulation, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))},
+            {"": RobotRuntime(simulation, CommandSupervisor(STEP, 0.0, {}, None, lambda text: None))},
             mailbox,
             emit,
             lambda text: None,
@@ -202,7 +202,7 @@ def test_new_machine_ignores_commands_to_an_earlier_one_of_its_name(make_loop, m
     )
 
     def runtime(robot):
-        return RobotRuntime(robot, CommandSupervisor(STEP, 0.0, {}, None, {}, lambda text: None))
+        return RobotRuntime(robot, CommandSupervisor(STEP, 0.0, {}, None, lambda text: None))
 
     assert loop.exchange(both, ["", "a"], schedule, {"a": runtime}, lambda step: [Left(step, "")]).success
     assert loop.step_paused(1).success

@@ -5,8 +5,12 @@ from concurrent.futures import CancelledError
 
 import pytest
 
+import grouser
+from grouser.function_blocks.reader import load_diagram
+from grouser.physics.base.errors import ParameterError
 from grouser.program import CommandProgram, TimedCommand
 from grouser.runtime.mailbox import Mailbox
+from grouser.runtime.program_playing import DiagramPlayer, TimedPlayer
 from grouser.runtime.supervision import CommandSupervisor
 
 SAFE = {"boom": 0.0, "stick": 0.0, "drum": 0.0}  # the mast is in position mode and holds
@@ -19,7 +23,7 @@ def warnings():
 
 @pytest.fixture
 def supervisor(warnings):
-    return CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append)
+    return CommandSupervisor(0.001, 0.5, SAFE, None, warnings.append)
 
 
 def test_only_received_commands_pass(supervisor):
@@ -29,7 +33,7 @@ def test_only_received_commands_pass(supervisor):
 
 
 def test_source_may_have_its_own_timeout(warnings):
-    supervisor = CommandSupervisor(0.001, 0.5, SAFE, None, {}, warnings.append, {"joints": 0.2, "valves": 0.0})
+    supervisor = CommandSupervisor(0.001, 0.5, SAFE, None, warnings.append, {"joints": 0.2, "valves": 0.0})
     supervisor.commands(0, {"valves": {"boom": 0.5}, "joints": {"drum": 2.0}, "others": {"stick": 0.3}})
     assert supervisor.commands(199, {}) == {}
     assert supervisor.commands(200, {}) == {"drum": 0.0}
@@ -102,7 +106,7 @@ def test_reset_clears_the_sources(supervisor):
 @pytest.fixture
 def player(warnings):
     program = CommandProgram([TimedCommand(1.0, "boom", 0.5), TimedCommand(2.0, "mast", 1.0, 1.0, "joint")])
-    return CommandSupervisor(0.001, 0.5, SAFE, program, {"mast": 0.5}, warnings.append)
+    return CommandSupervisor(0.001, 0.5, SAFE, TimedPlayer(program, {"mast": 0.5}, 0.001), warnings.append)
 
 
 def test_program_plays_without_timeout(player):
@@ -201,3 +205,90 @@ def test_call_may_run_the_calls_behind_it():
     mailbox.call(lambda loop: served.append("second"))
     mailbox.run_calls("loop")
     assert served == ["second", "first"]
+
+
+DIAGRAM = """cycle: 0.004
+blocks:
+  half: {type: MUL, IN1: operator.lift_valve, IN2: 0.5}
+  late: {type: TON, IN: true, PT: 0.006}
+  lever: {type: SEL, G: late, IN0: 0.0, IN1: half}
+commands:
+  lift_valve: lever
+"""
+
+
+@pytest.fixture(scope="module")
+def lift():
+    return grouser.Simulation(grouser.load_machine("hydraulic_lift"), grouser.load_world("flat"))
+
+
+@pytest.fixture
+def interlocked(warnings, lift, tmp_path):
+    """A valve whose lever a diagram halves, from the third cycle on; another actuator is free."""
+    file = tmp_path / "half.yaml"
+    file.write_text(DIAGRAM)
+    player = DiagramPlayer(load_diagram(file), lift.signals, False, 0.001)
+    return CommandSupervisor(0.001, 0.1, {"lift_valve": 0.0, "other": 0.0}, player, warnings.append)
+
+
+def test_a_diagram_takes_what_operators_command(interlocked, warnings):
+    assert interlocked.commands(0, {"valves": {"lift_valve": 0.8, "other": 0.3}}) == {"lift_valve": 0.0, "other": 0.3}
+    assert interlocked.steps_to_next(0) == 4 and interlocked.steps_to_next(1) == 3
+    assert interlocked.commands(2, {"valves": {"lift_valve": 0.6}}) == {}  # between two cycles
+    assert interlocked.commands(4, {}) == {"lift_valve": 0.0}
+    assert interlocked.commands(8, {}) == {"lift_valve": 0.3}
+    assert interlocked.program_state(8) == "playing"
+    assert not warnings
+    assert interlocked.commands(104, {}) == {"lift_valve": 0.0, "other": 0.0}  # silent for 0.1 s
+    assert len(warnings) == 1
+
+
+def test_a_diagram_is_not_passed_by(lift, warnings, tmp_path):
+    """Commands that it does not read are refused, told once; those it reads do not reach the valve while it stands."""
+    file = tmp_path / "fixed.yaml"
+    file.write_text(DIAGRAM.replace("operator.lift_valve", "0.4"))
+    supervisor = CommandSupervisor(
+        0.001, 0.0, {"lift_valve": 0.0}, DiagramPlayer(load_diagram(file), lift.signals, False, 0.001), warnings.append
+    )
+    for step in (0, 4, 8):
+        assert supervisor.commands(step, {"valves": {"lift_valve": 1.0}}) == {"lift_valve": 0.2 if step == 8 else 0.0}
+    (told,) = warnings
+    assert "reads operator.lift_valve" in told
+
+
+def test_a_stop_halts_a_diagram_until_it_is_released(interlocked):
+    for step in (0, 4, 8):
+        interlocked.commands(step, {"valves": {"lift_valve": 0.8}})
+    interlocked.stop_program()
+    assert interlocked.commands(12, {"valves": {"lift_valve": 0.8}}) == {}
+    assert interlocked.program_state(12) == "stopped"
+    interlocked.release(13)
+    assert interlocked.commands(13, {}) == {"lift_valve": 0.0}  # from its start, and the lever is to move first
+    assert interlocked.commands(14, {"valves": {"lift_valve": 0.8}}) == {}
+    assert interlocked.commands(17, {}) == {"lift_valve": 0.0}
+    assert interlocked.commands(21, {}) == {"lift_valve": 0.4}
+
+
+def test_a_block_that_fails_stops_the_diagram(lift, warnings, tmp_path):
+    (tmp_path / "mine.py").write_text("def bad(x):\n    raise ValueError('no')\n")
+    file = tmp_path / "bad.yaml"
+    file.write_text(
+        "cycle: 0.004\nblocks:\n  bad: {type: FUNCTION, in: {x: lift}, function: 'mine.py:bad'}\n"
+        "commands:\n  lift_valve: bad\n"
+    )
+    supervisor = CommandSupervisor(
+        0.001, 0.0, {"lift_valve": 0.0}, DiagramPlayer(load_diagram(file), lift.signals, False, 0.001), warnings.append
+    )
+    assert supervisor.commands(0, {}) == {"lift_valve": 0.0}
+    assert supervisor.program_state(0) == "stopped" and supervisor.commands(4, {}) == {}
+    supervisor.release(5)
+    assert supervisor.program_state(5) == "stopped"
+    (told,) = warnings
+    assert "block bad: ValueError: no" in told
+
+
+def test_a_cycle_is_a_whole_number_of_steps(lift, tmp_path):
+    file = tmp_path / "half.yaml"
+    file.write_text(DIAGRAM)
+    with pytest.raises(ParameterError, match="a whole number of steps of 0.003 s"):
+        DiagramPlayer(load_diagram(file), lift.signals, False, 0.003)

@@ -20,11 +20,12 @@ from grouser import catalogue, cli
 from grouser.commands.replay import replay
 from grouser.physics.base.trees import leaves
 from grouser.physics.soil.tiles import with_capacity
-from grouser.recording.events import Commanded, FaultsChanged, StateReached, Stopped, WasReset
+from grouser.recording.events import Commanded, FaultsChanged, Pushed, StateReached, Stopped, WasReset
 from grouser.recording.mcap_file import Recording, RecordingWriter
 from grouser.recording.origin import Origin
 from grouser.recording.recorder import Recorder
 from grouser.recording.state_hash import state_hash
+from grouser.recording.timeline import Timeline
 from grouser.runtime.driving import Driver
 from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.pacing import Pacer
@@ -43,14 +44,16 @@ def make_simulation(machine, world, step=STEP):
 
 
 class RecordedLoop:
-    """A paused loop of the physics thread that records, and the mailbox by which it is commanded."""
+    """A paused loop of the physics thread that records, from its start or later, and the mailbox that commands it."""
 
-    def __init__(self, simulation, world, file, drives=False):
+    def __init__(self, simulation, world, file, drives=False, later=False):
         self.simulation = simulation
         self.recorder = Recorder(file, lambda text: None)
-        self.recorder.begin(Origin.of(simulation, {}))
+        if not later:
+            self.recorder.begin(Origin.of(simulation, {}))
+        self.refusals = []
         self.mailbox = Mailbox()
-        supervisor = CommandSupervisor(simulation.step_size, 0.0, {}, None, {}, lambda text: None)
+        supervisor = CommandSupervisor(simulation.step_size, 0.0, {}, None, lambda text: None)
         driver = Driver(make_vehicle(simulation.machine), simulation) if drives else None
         self.loop = PhysicsLoop(
             simulation,
@@ -59,10 +62,10 @@ class RecordedLoop:
             {"": RobotRuntime(simulation, supervisor, driver=driver)},
             self.mailbox,
             lambda sample, may_wait: True,
-            lambda text: None,
+            self.refusals.append,
             lambda text: None,
             start_paused=True,
-            recorder=self.recorder,
+            recorder=None if later else self.recorder,
         )
         self.thread = threading.Thread(target=self.loop.run, daemon=True)
         self.thread.start()
@@ -178,6 +181,88 @@ def test_rover_on_soil_replays_with_any_tile_capacity(tmp_path):
     loop.end()
     result = replay(Recording(tmp_path / "rover.mcap"))
     assert (result.difference, result.compared, result.time) == (None, 5, pytest.approx(2.01))
+    # Ruts, and contacts with them, are also in the state with which a later recording begins.
+    loop = RecordedLoop(rover, "sand", tmp_path / "part.mcap", drives=True, later=True)
+    assert loop.advance(300, {"twist.x": 0.3, "twist.yaw": -0.2})
+    assert loop.call(lambda one: one.begin_recording(loop.recorder, {})).success
+    assert loop.advance(300, {"twist.x": 0.3})
+    loop.end()
+    result = replay(Recording(tmp_path / "part.mcap"))
+    assert (result.difference, result.compared) == (None, 2)
+
+
+def test_a_recording_may_begin_and_end_in_the_midst_of_a_run(robot, tmp_path):
+    """With commands, a fault, a push and an emergency stop in effect at its beginning; then a reset."""
+    file = tmp_path / "part.mcap"
+    robot.reset()
+    robot.faults.clear()
+    loop = RecordedLoop(robot, "flat", file, later=True)
+    fault = robot.faults.catalogue[0]
+    loop.call(lambda loop: loop.set_faults("", {(fault.component, fault.name): fault.highest if fault.unit else True}))
+    assert loop.advance(400, {"boom_valve": 0.6})
+    loop.call(lambda loop: loop.push("", "boom_link", (0.0, 800.0, 0.0), (30.0, 0.0, 0.0)))
+    assert loop.advance(120)
+    assert loop.call(lambda one: one.begin_recording(loop.recorder, {})).success
+    assert loop.loop.report.recording.file == str(file)
+    assert "already" in loop.call(lambda one: one.begin_recording(loop.recorder, {})).message
+    assert loop.advance(500, {"boom_valve": -0.4})
+    loop.call(lambda loop: loop.push("", "stick_link", (300.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+    assert loop.advance(40)
+    loop.call(lambda loop: loop.push("", "stick_link", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+    assert loop.advance(300)
+    loop.call(lambda loop: loop.stop_robot(""))
+    assert loop.advance(60)
+    assert loop.call(lambda loop: loop.reset(rewind_time=False)).success
+    assert loop.advance(80, {"boom_valve": 0.2})
+    assert loop.call(PhysicsLoop.end_recording).success
+    assert "nothing" in loop.call(PhysicsLoop.end_recording).message
+    assert loop.advance(100)  # no longer in it
+    loop.end()
+    assert loop.refusals == []
+    events = list(Recording(file).events())
+    pushes = [(event.step, event.link, any(event.force)) for event in events if isinstance(event, Pushed)]
+    # The push on the boom ends by itself after half a second without another.
+    assert pushes == [(900, "boom_link", False), (1020, "stick_link", True), (1060, "stick_link", False)]
+    result = replay(Recording(file))
+    assert (result.difference, result.compared, result.time) == (None, 4, pytest.approx(1.5))
+    timeline = Timeline(Recording(file))
+    assert (timeline.moment, timeline.step, timeline.end) == (0, 520, 980)
+    timeline.seek(timeline.end)
+    timeline.seek(0)
+    timeline.seek(500)
+    assert (timeline.step, timeline.differences, timeline.compared) == (1020, {}, 4)
+
+
+def test_a_state_of_another_machine_is_refused(robot, tmp_path):
+    file, changed = tmp_path / "part.mcap", tmp_path / "changed.mcap"
+    robot.reset()
+    loop = RecordedLoop(robot, "flat", file, later=True)
+    assert loop.advance(10)
+    assert loop.call(lambda one: one.begin_recording(loop.recorder, {})).success
+    loop.end()
+
+    def lacking(path, **values):
+        def change(events):
+            state = {**events[0].state, path: {**events[0].state[path], **values}}
+            return [replace(events[0], state=state), *events[1:]]
+
+        return change
+
+    for values in ({"shape": [3]}, {"data": "!"}, {"type": "|O"}, {"data": "", "shape": [0]}):
+        changed.unlink(missing_ok=True)
+        rewrite(file, changed, lacking("/q", **values))
+        with pytest.raises(grouser.MachineError, match="cannot be replayed: state = "):
+            replay(Recording(changed))
+
+
+def test_recordings_of_the_format_before_are_read(recorded, tmp_path):
+    recording = Recording(recorded)
+    with (tmp_path / "before.mcap").open("wb") as stream:
+        writer = RecordingWriter(stream, recording.origin, format=4)
+        for event in itertools.takewhile(lambda event: event.step <= 1000, recording.events()):
+            writer.write(round(event.step * STEP * 1e9), event)
+        writer.finish("")
+    assert replay(Recording(tmp_path / "before.mcap")).compared == 2
 
 
 def rewrite(source, target, change):
@@ -280,7 +365,7 @@ def test_files_that_are_not_recordings_are_refused(recorded, tmp_path, capsys):
         ("empty.mcap", "not a recording of grouser"),
         ("text.mcap", "not a recording of grouser"),
         ("absent.mcap", "cannot be read: No such file"),
-        ("old.mcap", "not a recording in format 4"),
+        ("old.mcap", "not a recording in format 4 or 5"),
     ):
         assert cli.main(["replay", str(tmp_path / name)]) == cli.EXIT_BAD_INPUT
         said = capsys.readouterr().err

@@ -17,7 +17,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CODE = ("grouser", "physics", "nodes", "benchmarks", "launch")
 
 # Import names of the packages in setup.py, where they differ.
-IMPORT_NAMES = {"pillow": "PIL", "pycollada": "collada", "pyserial": "serial", "python-can": "can", "pyyaml": "yaml"}
+IMPORT_NAMES = {
+    "stable-baselines3": "stable_baselines3",
+    "pillow": "PIL",
+    "pycollada": "collada",
+    "pyserial": "serial",
+    "python-can": "can",
+    "pyyaml": "yaml",
+}
 # Packages in setup.py that grouser does not import.
 NOT_IMPORTED = {"setuptools"}
 # Used where they are installed: peers of benchmarks, and the messages of Gazebo's bridge.
@@ -82,7 +89,8 @@ def test_one_name_and_licence_everywhere(setup_arguments):
 
 
 def test_every_import_is_a_declared_dependency(setup_arguments):
-    required = [*setup_arguments["install_requires"], *setup_arguments["extras_require"]["hil"]]
+    extras = setup_arguments["extras_require"]
+    required = [*setup_arguments["install_requires"], *extras["hil"], *extras["learn"]]
     declared = {IMPORT_NAMES.get(name, name) for name in requirement_names(required)}
 
     undeclared = imported_names() - declared - ROS_PACKAGES - OPTIONAL

@@ -43,6 +43,7 @@ class Crane:
         weight = np.tile(half * weight, 2)
         self.place = np.concatenate([gauss, [EYE, LENGTH]])
         self.mass = np.concatenate([boom / LENGTH * weight, [0.0, 0.0]])
+        self.weight = np.repeat(self.mass, 2)[:, None]
         self.along = np.array([self.place, np.maximum(self.place - EYE, 0.0)]).T
         self.across = _bending(self.place, 0)
         self.lost = np.array([_squares(x) for x in self.place])
@@ -51,6 +52,7 @@ class Crane:
         self.stiffness[:2, :2] = MODULUS * AREA * (weight[:, None] * slope).T @ slope
         self.stiffness[2:, 2:] = MODULUS * SECOND_MOMENT * (weight[:, None] * curvature).T @ curvature
         self.free = np.arange(8) if flexible else np.array([0, 7])
+        self.block = np.ix_(self.free, self.free)
 
     def rates(self, time, state, command):
         at, n = np.zeros(8), len(self.free)
@@ -58,8 +60,9 @@ class Crane:
         at[self.free], speed[self.free] = state[:n], state[n : 2 * n]
         spool, p1, p2 = state[2 * n :]
         place, columns, bias = self.points(at, speed)
-        mass = np.einsum("p,pia,pib->ab", self.mass, columns, columns)
-        right = -np.einsum("p,pia,pi->a", self.mass, columns, bias + UP)
+        rows = columns.reshape(-1, 8)
+        mass = (self.weight * rows).T @ rows
+        right = -((bias + UP).ravel() @ (self.weight * rows))
         rod = ROD * np.array([math.cos(at[7]), math.sin(at[7])])
         hung = columns[-1].copy()
         hung[:, 7] = rod
@@ -72,7 +75,7 @@ class Crane:
         lever = from_barrel @ columns[-2] / length
         stroke_rate = float(lever @ speed)
         right += lever * force_of(length, stroke_rate, p1, p2, self.friction)
-        turned = np.linalg.solve(mass[np.ix_(self.free, self.free)], right[self.free])
+        turned = np.linalg.solve(mass[self.block], right[self.free])
         return [*speed[self.free], *turned, *oil_rates(time, length, stroke_rate, spool, p1, p2, command, self.modulus)]
 
     def points(self, at, speed):
@@ -110,7 +113,7 @@ class Crane:
                 *(self.rates, (first, last), start, "Radau"),
                 t_eval=np.union1d(times[inside], [last]),
                 args=(command,),
-                rtol=1e-7,
+                rtol=1e-6,
                 atol=size,
             )
             assert result.success

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from grouser import DivergenceError, ParameterError, Simulation, World
-from grouser.physics.base.trees import leaves
+from grouser.physics.base.trees import copied, leaves
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import Ground
 from grouser.physics.integrators.step import run_steps
+from grouser.physics.simulation.capacity import capacity_of, with_capacity
 
 BOX = '<box size="0.2 0.2 0.2"/>'
 INERTIA = (0.0133,) * 3
@@ -117,3 +118,38 @@ def test_batch_steps_in_a_forked_process(falling):
         os._exit(batch[1].step_count - falling.step_count)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     batch.step(1, threads=2)
+
+
+def test_some_copies_of_a_batch_step(falling):
+    falling.reset()
+    batch = falling.batch(4)
+    for copy, simulation in enumerate(batch.simulations):
+        simulation.state.v[6] = 0.1 * copy
+    batch.step(30, threads=2, copies=[3, 1])
+    batch.step(20, copies=np.array([1]))
+    batch.step(5, copies=[])
+    assert [simulation.step_count for simulation in batch] == [0, 50, 0, 30]
+    for copy, steps in enumerate((0, 50, 0, 30)):
+        falling.reset()
+        falling.state.v[6] = 0.1 * copy
+        if steps:
+            falling.step(steps)
+        assert np.array_equal(states(batch[copy]), states(falling))
+    with pytest.raises(ParameterError, match="copy"):
+        batch.step(1, copies=[4])
+
+
+def test_copies_of_a_batch_with_other_arrays_step(falling):
+    """A copy may get a state of another capacity, as a snapshot of a run with more contacts has."""
+    falling.reset()
+    batch = falling.batch(2)
+    capacity = capacity_of(batch[1].state)
+    batch[1].use_state(with_capacity(copied(batch[0].state), capacity._replace(contacts=2 * capacity.contacts)))
+    batch[1].state.v[6] = 0.1
+    batch.step(200, threads=2)
+    for copy in range(2):
+        falling.reset()
+        falling.state.v[6] = 0.1 * copy
+        falling.step(200)
+        assert np.array_equal(batch[copy].state.q, falling.state.q)
+        assert np.shares_memory(batch.state.q, batch[copy].state.q)

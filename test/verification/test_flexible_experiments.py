@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from grouser import experiments
-from grouser.experiments import rotating_beam
+from grouser.experiments import five_link_arm, rotating_beam
 from grouser.experiments.flexible_links import MODAL
 from grouser.experiments.protocol import complete_parameters
+from grouser.physics.flexible_links.modal_beam import AXIAL, BENDING_Y, BENDING_Z, TORSION
+from grouser.physics.flexible_links.stationed import modal_beam
 from grouser.references.comparison import compare
 from grouser.references.reader import load_references
 
@@ -106,6 +108,15 @@ def test_double_pendulum_of_rigid_elements_bends_as_much():
 
 def test_five_link_arm_of_rigid_rods_agrees_with_its_reference():
     agrees("five_link_arm", "rigid")
+
+
+@pytest.mark.parametrize("method", MODAL)
+def test_rods_of_the_arm_have_the_modes_that_are_asked_for(method):
+    given = complete_parameters(five_link_arm, {"flexible": True, "method": method, "size": 3})
+    bending = {"assumed_modes": 3, "finite_elements": 6, "bezier": 2, "b_spline": 4}[method]
+    for rod in five_link_arm.five_link_arm(given).flexible_links:
+        kinds = [mode.kind for mode in modal_beam(rod).modes]
+        assert [kinds.count(kind) for kind in (AXIAL, BENDING_Z, BENDING_Y, TORSION)] == [1, bending, bending, 1]
 
 
 def test_stiff_rods_move_as_rigid_ones():

@@ -4,6 +4,9 @@ const REACH = 80; // way of a drag to full deflection [px]
 const [READABLE, LARGE] = [0.6, 1.5]; // limits of the size at first, of the drawing's own
 const [SMALLEST, LARGEST] = [0.2, 6]; // of any size
 const NAMESPACE = "http://www.w3.org/2000/svg";
+const [DASH, SPEED] = [12, 60]; // period of the dashes of a flow, and their speed in the largest flow [of the drawing's own]
+const SLOWEST = 1.5; // speed of any flow that is shown [of the drawing's own]
+const [LEAST, SMALL] = [0.05, 1]; // flows that do not show, and that are never the largest [l/min]
 
 export class Circuit {
   /**
@@ -19,12 +22,13 @@ export class Circuit {
     this.zoom = 1;
     this.lines = new Map();
     this.elements = new Map();
+    this.largest = SMALL; // flow of a line so far [l/min]
     this.levers = new Set(); // names of the valves and drives that can be commanded
   }
 
   /** Draws the circuit of a message. */
   draw({ svg, problem, valves, scale, colours }) {
-    Object.assign(this, { valves, scale, colours, lines: new Map(), elements: new Map() });
+    Object.assign(this, { valves, scale, colours, lines: new Map(), elements: new Map(), largest: SMALL });
     this.place.replaceChildren();
     if (!svg) {
       this.place.textContent = problem;
@@ -75,17 +79,21 @@ export class Circuit {
         group.classList.remove("held");
       });
     }
-    return { text: text(group, box.x + box.width / 2, box.y + box.height + 10), spool, side: (spool?.getBBox().width ?? 0) / 3 };
+    return { text: group.querySelector(".value") ?? text(group, box.x + box.width / 2, box.y + box.height + 10), spool, side: (spool?.getBBox().width ?? 0) / 3 };
   }
 
   /** Shows the values of a message. */
-  show({ lines, spools, flows }) {
-    for (const [name, { strokes, label }] of this.lines) {
-      const pressure = lines[name];
-      if (pressure === undefined) continue;
+  show({ lines, ports, spools, flows }) {
+    this.largest = Math.max(this.largest, ...Object.values(lines).map(([, flow]) => flow));
+    for (const [name, { strokes, label, parts, title }] of this.lines) {
+      if (!(name in lines)) continue;
+      const [pressure, flow] = lines[name];
       const colour = this.colour(pressure);
       for (const stroke of strokes) stroke.style.stroke = colour;
-      label.textContent = `${Math.round(pressure)} bar`;
+      const values = `${Math.round(pressure)} bar ${flow.toFixed(1)} l/min`;
+      if (label) label.textContent = values;
+      title.textContent = `${name}: ${values}`;
+      for (const part of parts) this.move(part, ports);
     }
     for (const [name, { text, spool, side }] of this.elements) {
       if (name in spools) {
@@ -94,6 +102,19 @@ export class Circuit {
       } else if (name in flows) {
         text.textContent = `${flows[name].toFixed(1)} l/min`;
       }
+    }
+  }
+
+  /** Moves the dashes of a part of a line by what the ports beyond it take; hides them where nothing flows. */
+  move({ path, names, motion }, ports) {
+    const flow = names.reduce((sum, name) => sum + (ports[name] ?? 0), 0);
+    const speed = Math.abs(flow) < LEAST ? 0 : Math.max(SLOWEST, (SPEED * Math.abs(flow)) / this.largest);
+    const rate = (Math.sign(flow) * speed) / DASH;
+    path.classList.toggle("flows", rate !== 0);
+    if (!rate) motion.pause();
+    else {
+      motion.updatePlaybackRate(rate);
+      if (motion.playState !== "running") motion.play();
     }
   }
 
@@ -112,12 +133,20 @@ export class Circuit {
   }
 }
 
-/** The strokes of a line, and a label in the middle of the longest one. */
+/** The strokes of a line, the place of its values where there is room, its title, and its parts with a flow each. */
 function line(groups) {
-  const strokes = groups.flatMap((group) => [...group.querySelectorAll("path, polyline, line")]);
-  const longest = strokes.reduce((best, one) => (one.getTotalLength() > (best?.getTotalLength() ?? -1) ? one : best), null);
-  const middle = longest?.getPointAtLength(longest.getTotalLength() / 2) ?? { x: 0, y: 0 };
-  return { strokes, label: text(longest?.parentNode ?? groups[0], middle.x, middle.y) };
+  const find = (selector) => groups.flatMap((group) => [...group.querySelectorAll(selector)]);
+  const parts = find(".flow").map((path) => ({ path, names: JSON.parse(path.dataset.ports), motion: dashes(path) }));
+  return { strokes: find("path:not(.flow)"), label: find(".value")[0], title: find("title")[0], parts };
+}
+
+/** Dashes that move forward by one period a second at the rate 1; without end in both directions. */
+function dashes(path) {
+  path.style.strokeDasharray = `3 ${DASH - 3}`;
+  const motion = path.animate({ strokeDashoffset: [DASH, 0] }, { duration: 1000, iterations: Infinity });
+  motion.pause();
+  motion.currentTime = 1e9; // a motion backwards ends at the time 0
+  return motion;
 }
 
 function text(parent, x, y) {

@@ -20,7 +20,7 @@ def drawing(machine: Machine) -> dict[str, Any]:
         pressure of the last colour [bar]; ``colours`` of the scale.
     """
     try:
-        svg, problem = circuit_svg(machine), ""
+        svg, problem = circuit_svg(machine, live=True), ""
     except GrouserError as error:
         svg, problem = "", str(error)
     lines = {one.name: (one.piston_side, one.rod_side) for one in machine.cylinders}

@@ -1,13 +1,16 @@
 """The ROS side of the page: a node that commands the machine as the page's users do, and knows what can be moved."""
 
+from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
 
 from grouser import catalogue
 from grouser.nodes.operator.commander import Commander, load_pattern
-from grouser.nodes.shared import topics
+from grouser.nodes.shared import messages, topics
+from grouser.nodes.viewer.pushing import Wrench
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.elements.hydraulics.circuit import PORTS
@@ -19,7 +22,9 @@ NO_PATTERN = ""  # the sliders alone
 _RATE = 50.0  # of the commands [Hz of wall time]
 # A simulator is no longer taken to be there after so many of the periods of its /diagnostics, and so long [s].
 _MISSED, _SILENCE = 3.0, 5.0
-_PACE, _COMMANDS, _REPLAY = ": pace", ": commands", ": replay"  # how the names of diagnostic statuses end
+# How the names of diagnostic statuses end.
+_PACE, _COMMANDS, _REPLAY, _RECORDING = ": pace", ": commands", ": replay", ": recording"
+NOTHING: Wrench = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 class PageNode(Commander):
@@ -45,6 +50,10 @@ class PageNode(Commander):
         self.pattern = NO_PATTERN
         self.revision = 0
         self._patterns: list[str] = []
+        self._pushes: Mapping[str, Wrench] = {}  # by the frames of what is pushed
+        self._push = self.create_publisher(WrenchStamped, topics.PUSH, topics.RELIABLE)
+        self._push_ticks = self.create_timer(1.0 / _RATE, self._publish_pushes, clock=self._steady)
+        self._push_ticks.cancel()
         self._statuses: dict[str, DiagnosticStatus] = {}
         self._heard_at, self._period = monotonic(), 0.0  # of /diagnostics [s of wall time]
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
@@ -73,16 +82,44 @@ class PageNode(Commander):
         self.revision += 1
         self.use(self.levers.mapping, tip, self.levers.limits)
 
+    def push(self, pushes: Mapping[str, Wrench]) -> None:
+        """Pushes these links, again and again until the next call, and no others.
+
+        Args:
+            pushes: frame of each link -> force [N] and moment about its origin [N m], along its axes.
+        """
+        ended = self._pushes.keys() - pushes.keys()
+        self._pushes = pushes
+        now = self.get_clock().now().nanoseconds
+        for frame in ended:
+            self._push.publish(messages.make_push(frame, now, *NOTHING))
+        self._publish_pushes()
+        if not pushes:
+            self._push_ticks.cancel()
+        elif self._push_ticks.is_canceled():
+            self._push_ticks.reset()
+
+    def _publish_pushes(self) -> None:
+        now = self.get_clock().now().nanoseconds
+        for frame, wrench in self._pushes.items():
+            self._push.publish(messages.make_push(frame, now, *wrench))
+
+    def finish(self) -> None:
+        """Ends the pushes, and leaves the machine in neutral."""
+        self.push({})
+        super().finish()
+
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            for ending in (_PACE, _COMMANDS, _REPLAY):
+            for ending in (_PACE, _COMMANDS, _REPLAY, _RECORDING):
                 if status.name.endswith(ending):
                     self._statuses[ending] = status
         if any(status.name.endswith(_PACE) for status in message.status):
             now = monotonic()
             self._heard_at, self._period = now, now - self._heard_at
-            if not any(status.name.endswith(_REPLAY) for status in message.status):
-                self._statuses.pop(_REPLAY, None)
+            for passing in (_REPLAY, _RECORDING):
+                if not any(status.name.endswith(passing) for status in message.status):
+                    self._statuses.pop(passing, None)
         if len(message.status) == 1:  # while the simulation is being built there is no more
             self._statuses.pop(_COMMANDS, None)
 
@@ -130,6 +167,7 @@ class PageNode(Commander):
             "enabled": operating.enabled,
             "mode": operating.mode,
             "range": operating.speed_range,
+            "recording": _recording(self._statuses.get(_RECORDING)),
             "replay": _replay(self._statuses.get(_REPLAY)),
         }
 
@@ -146,6 +184,18 @@ def _fitting_patterns(machine: Machine) -> list[str]:
         if fits(pattern, machine) and (pattern.tip is None or pattern.tip.machine == machine.name):
             found.append(file.stem)
     return found
+
+
+def _recording(status: DiagnosticStatus | None) -> dict[str, Any] | None:
+    """The recording that the simulator makes, for the page; None: none."""
+    if status is None:
+        return None
+    values = {pair.key: pair.value for pair in status.values}
+    return {
+        "file": values["file"],
+        "seconds": float(values["recorded [s]"]),
+        "incomplete": status.message if status.level == DiagnosticStatus.ERROR else "",
+    }
 
 
 def _replay(status: DiagnosticStatus | None) -> dict[str, Any] | None:

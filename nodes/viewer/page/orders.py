@@ -87,6 +87,9 @@ class Orders:
             self.factor = factor
         return answer
 
+    async def _record(self, value: bool) -> Answer:
+        return await self._simulator.record(value)
+
     async def _seek(self, time: float) -> Answer:
         return await self._simulator.set_parameter("replay_time", time)
 

@@ -15,6 +15,7 @@ const hands = new Hands();
 let description = {};
 let state = {};
 let heldByPad = false;
+let pushing = false; // the push tool
 let neutral = ""; // message of the hands that was sent last while motion was not enabled
 
 const replay = new Replay($("replay"), order);
@@ -42,7 +43,7 @@ function answer(message) {
 }
 
 function lost() {
-  letGo();
+  rest();
   $("clock").textContent = "no connection to the viewer";
   document.body.classList.add("lost");
 }
@@ -50,6 +51,7 @@ function lost() {
 // ---- what the hands do
 
 function speak() {
+  if (pushing) link.send("push", { on: true });
   const said = hands.message();
   const byPad = said.enable && !hands.enable;
   if (said.enable && !heldByPad && byPad) enableFirst();
@@ -85,6 +87,19 @@ function letGo() {
   if (moved) speak();
 }
 
+/** All that the hands do ends, pushes too. */
+function rest() {
+  letGo();
+  if (pushing) setPushing(false);
+}
+
+function setPushing(on) {
+  pushing = on;
+  link.send("push", { on });
+  $("push").setAttribute("aria-pressed", String(on));
+  if (on) notice("Drag a part of the machine: the force is along the drag. Press Push again to end it.");
+}
+
 function showEnabled() {
   const on = hands.enable || heldByPad;
   $("enable").setAttribute("aria-checked", String(on));
@@ -111,7 +126,7 @@ async function press(number) {
 
 function leave() {
   // A click into the scene takes the focus from this window, not from the page.
-  setTimeout(() => document.hasFocus() || letGo(), 0);
+  setTimeout(() => document.hasFocus() || rest(), 0);
 }
 
 function onKeyDown(event) {
@@ -119,6 +134,7 @@ function onKeyDown(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.code === "Space") order("stop");
   else if (event.code === "KeyP" && !event.repeat) order("pause", { value: !state.paused });
+  else if (event.code === "KeyF" && !event.repeat && !state.replay) setPushing(!pushing);
   else if (description.travel && hands.drives(event.code) && event.target.type !== "range") {
     if (!hands.enable) {
       // Without enabled motion these keys move the camera; in the page's own window they remind.
@@ -150,8 +166,8 @@ function listen(target) {
 listen(window);
 view.addEventListener("load", () => listen(view.contentWindow));
 if (view.contentDocument?.readyState === "complete") listen(view.contentWindow);
-document.addEventListener("visibilitychange", () => document.hidden && letGo());
-window.addEventListener("pagehide", letGo);
+document.addEventListener("visibilitychange", () => document.hidden && rest());
+window.addEventListener("pagehide", rest);
 window.addEventListener("gamepadconnected", () => notice("Game controller: hold its left shoulder button to move the machine."));
 
 // ---- what is shown
@@ -180,7 +196,7 @@ function describe(message) {
   $("travel").hidden = !message.travel;
   $("keys").textContent = [
     message.travel ? "Arrow keys or W A S D drive." : "",
-    "Space bar: emergency stop. P: pause.",
+    "Space bar: emergency stop. P: pause. F: push.",
   ].join(" ");
   showLevers();
 }
@@ -269,6 +285,7 @@ function show(message) {
   $("pause").setAttribute("aria-label", message.paused ? "Go on" : "Pause");
   $("step").disabled = $("count").disabled = !message.paused;
   $("latched").hidden = !message.stopped;
+  showRecording(message.recording);
   const waiting = message.busy || (message.building ? message.pace : "");
   $("progress").hidden = !waiting;
   $("progress-text").textContent = waiting;
@@ -290,6 +307,15 @@ function show(message) {
   $("enable").disabled = Boolean(message.others);
   $("enable").title = message.others ? "Another browser commands the machine" : "";
   showEnabled();
+}
+
+/** The button of recordings: how long the present one is, and where. */
+function showRecording(recording) {
+  $("record").textContent = recording ? `● ${recording.seconds.toFixed(0)} s` : "Record";
+  $("record").setAttribute("aria-pressed", String(Boolean(recording)));
+  $("record").classList.toggle("bad", Boolean(recording?.incomplete));
+  const what = recording && `Recording in ${recording.file}; press to end it. ${recording.incomplete}`;
+  $("record").title = what || "Record the run from now on";
 }
 
 // ---- buttons
@@ -325,5 +351,7 @@ for (const [button, part] of [["circuit-button", "circuit"], ["scene-button", "s
   });
 }
 const pictures = new Pictures(view, () => `${description.machine || "grouser"}_${(state.time ?? 0).toFixed(1)}s`, notice);
+click("push", () => setPushing(!pushing));
+click("record", () => order("record", { value: !state.recording }));
 click("picture", () => pictures.take());
 click("video", () => pictures.film($("video")));

@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -23,6 +23,7 @@ from grouser.nodes.viewer.page.orders import Orders
 from grouser.nodes.viewer.page.protocol import Hands, Order, ProtocolError, parse
 from grouser.nodes.viewer.page.server import PageServer
 from grouser.nodes.viewer.page.simulator import Answer, Simulator
+from grouser.nodes.viewer.pushing import Wrench
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
@@ -47,6 +48,8 @@ class Browser:
         drawn: revision of the node whose circuit it has; -1: none.
         measured: what is in the circuit; sent when there is something new.
         orders: that are being carried out.
+        pushes: whether it has the push tool.
+        pushed_at: when it last said so, by a steady clock [s].
     """
 
     connection: ServerConnection
@@ -58,6 +61,8 @@ class Browser:
     drawn: int = -1
     measured: dict[str, Any] = field(default_factory=dict)
     orders: set[asyncio.Task] = field(default_factory=set)
+    pushes: bool = False
+    pushed_at: float = 0.0
 
 
 class Page:
@@ -100,6 +105,8 @@ class Page:
         self.circuit: dict[str, Any] | None = None
         self._browsers: set[Browser] = set()
         self._helm = Helm(timeout)
+        self._timeout = timeout
+        self._pushes: Mapping[str, Wrench] = {}
         self._ending = threading.Event()
         self._telling: asyncio.Task | None = None
         self._drawn: tuple[Machine | None, dict[str, Any]] = (None, {})
@@ -123,6 +130,23 @@ class Page:
     def shows_circuit(self) -> bool:
         """Whether a browser shows the hydraulic circuit; for any thread."""
         return any(browser.circuit for browser in tuple(self._browsers))
+
+    @property
+    def pushing(self) -> bool:
+        """Whether a browser has the push tool; for any thread."""
+        return any(browser.pushes for browser in tuple(self._browsers))
+
+    @property
+    def push_is_lost(self) -> bool:
+        """Whether all browsers with the push tool have been silent for too long; for any thread."""
+        now = monotonic()
+        return all(now - one.pushed_at > self._timeout for one in tuple(self._browsers) if one.pushes)
+
+    def push(self, pushes: Mapping[str, Wrench]) -> None:
+        """Pushes these links from now on, and no others; arguments as of `PageNode.push`."""
+        if pushes or self._pushes:
+            self._pushes = pushes
+            self._executor.create_task(self.node.push, pushes)
 
     def show_scene(self, port: int) -> None:
         """Passes on another scene of viser from now on, which listens on a port."""
@@ -164,6 +188,8 @@ class Page:
                 await self._move(browser, request)
             elif request.type == "stop":  # never behind anything else
                 await self._simulator.in_executor(self.node.stop_machine)
+            elif request.type == "push":
+                browser.pushes, browser.pushed_at = request.values["on"], monotonic()
             elif request.type == "circuit":
                 browser.circuit, browser.drawn = request.values["shown"], -1
             elif len(browser.orders) >= _MOST_ORDERS:

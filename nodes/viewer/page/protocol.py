@@ -174,6 +174,8 @@ ORDERS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "clear": {},
     "scene": {"machine": _name, "world": _name},
     "circuit": {"shown": _truth},
+    "push": {"on": _truth},
+    "record": {"value": _truth},
 }
 
 

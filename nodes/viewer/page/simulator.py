@@ -44,6 +44,7 @@ class Simulator:
         self._executor = executor
         self._clients = {one: node.create_client(Trigger, f"{name}/{one}") for one in _TRIGGERS}
         self._clients["pause"] = node.create_client(SetBool, f"{name}/pause")
+        self._clients["record"] = node.create_client(SetBool, f"{name}/record")
         self._clients["set_parameters"] = node.create_client(SetParameters, f"{name}/set_parameters")
         self._clients["get_parameters"] = node.create_client(GetParameters, f"{name}/get_parameters")
         if standard is not None:
@@ -105,6 +106,11 @@ class Simulator:
     async def pause(self, value: bool) -> Answer:
         """Lets the simulation stand still, or go on."""
         response = await self.call("pause", SetBool.Request(data=value))
+        return response.success, response.message
+
+    async def record(self, value: bool) -> Answer:
+        """Begins a recording, or ends it."""
+        response = await self.call("record", SetBool.Request(data=value))
         return response.success, response.message
 
     async def step(self, count: int) -> Answer:

@@ -1,7 +1,9 @@
 """Values from YAML nodes, with line numbers for messages."""
 
 import math
+import re
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -43,6 +45,15 @@ def compose_text(text: str, file: str, what: str = "world") -> yaml.Node | None:
         raise MachineError(f"not valid YAML: {str(error).splitlines()[0]}", file=file) from None
     except RecursionError:
         raise MachineError("its YAML is nested too deeply", file=file, remedy=f"is it a {what} file?") from None
+
+
+class PlainLoader(yaml.SafeLoader):
+    """YAML in which 1e-3 is a number; YAML 1.1 reads it as a string, because its mantissa has no point."""
+
+
+PlainLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[+-]?(?:[0-9]+\.?|\.[0-9]+)[eE][+-]?[0-9]+$"), list("+-.0123456789")
+)
 
 
 class Reader:
@@ -97,6 +108,14 @@ class Reader:
         if key not in nodes:
             raise self.error(node, name, f"key '{key}' is missing", f"add {key}: ...")
         return nodes[key]
+
+    def plain(self, node: yaml.Node, name: str) -> Any:
+        """Returns any value in plain types: numbers, texts, truth values, lists and mappings of them."""
+        try:
+            value = yaml.load(yaml.serialize(node), PlainLoader)
+        except (yaml.YAMLError, ValueError, RecursionError) as problem:
+            raise self.error(node, name, f"cannot be read: {str(problem).splitlines()[0]}") from None
+        return value
 
     def text(self, node: yaml.Node, name: str) -> str:
         """Returns a non-empty text."""

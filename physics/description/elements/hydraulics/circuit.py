@@ -61,6 +61,13 @@ _TO_ACTUATORS = (
     "hoses",
 )
 
+# Flow ports of the elements that have none of these paths, or more ports than those.
+_ACTUATING: Mapping[str, tuple[str, ...]] = {
+    "cylinders": ("piston_side", "rod_side"),
+    "hydraulic_motors": ("a", "b", "drain"),
+    "accumulators": ("port",),
+}
+
 
 @dataclass(frozen=True)
 class FlowPath:
@@ -142,6 +149,41 @@ def flow_paths(machine: Machine) -> Iterator[FlowPath]:
         if motor.drain_leakage > 0.0:
             yield FlowPath(motor.a, motor.drain)
             yield FlowPath(motor.b, motor.drain)
+
+
+@dataclass(frozen=True)
+class FlowPort:
+    """A port that oil flows through.
+
+    Attributes:
+        field: of `Machine` that holds its element.
+        element, port: names.
+        line: that the port is on.
+        takes_rest: whether it takes what is left of its line's flow: that of a supply of constant pressure or of an
+            accumulator.
+    """
+
+    field: str
+    element: str
+    port: str
+    line: str
+    takes_rest: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the port: elements of different kinds may have the same name."""
+        return f"{self.field}/{self.element}/{self.port}"
+
+
+def flow_ports(machine: Machine) -> Iterator[FlowPort]:
+    """Yields the ports that oil flows through, not those that only sense a pressure."""
+    for field in PORTS:
+        flowing = {port for source, target, _ in _FLOW_PATHS.get(field, ()) for port in (source, target)}
+        for element in getattr(machine, field):
+            supply = field == "pumps" and element.displacement is None
+            for port, line in named_lines(field, element):
+                if port in _ACTUATING.get(field, flowing) and not (supply and port == "inlet"):
+                    yield FlowPort(field, element.name, port, line, supply or field == "accumulators")
 
 
 def reached_lines(starts: Iterable[str], paths: Iterable[FlowPath]) -> set[str]:

@@ -1,0 +1,60 @@
+"""A command program played to a simulation."""
+
+import math
+
+from grouser.physics.simulation.simulation import Simulation
+from grouser.program import TWIST, CommandProgram
+from grouser.runtime.driving import Driver
+from grouser.runtime.vehicle import Vehicle
+from grouser.runtime.vehicle_parts import make_vehicle
+
+_ROUNDING = 1e-6  # of times [steps]
+
+
+def play(simulation: Simulation, program: CommandProgram | None, count: int) -> None:
+    """Makes steps of a simulation with the commands of a program before each of them.
+
+    The commands are those that a simulator on ROS gives at a rate of its steps.
+
+    Args:
+        simulation: at its start.
+        program: None: the commands stay as they are.
+        count: of steps.
+
+    Raises:
+        MachineError: the program commands what the machine does not have.
+        DivergenceError: the state is no longer finite.
+    """
+    if program is None:
+        simulation.step(count)
+        return
+    vehicle = _vehicle(simulation)
+    command = simulation.command
+    program.check(command.valves, command.drives, TWIST if vehicle is not None else ())
+    initial = {name: command[name] for name in program.actuators if name not in TWIST}
+    driver = None if vehicle is None or not set(program.actuators) & set(TWIST) else Driver(vehicle, simulation)
+    size, done = simulation.step_size, 0
+    while done < count:
+        time = done * size
+        values = program.values(time, initial)
+        if driver is not None:
+            command.update(driver.commands(values, size))
+            steps = 1
+        else:
+            command.update(values)
+            steps = _steps_before(program.constant_until(time) - time, size)
+        steps = min(steps, count - done)
+        simulation.step(steps)
+        done += steps
+
+
+def _steps_before(span: float, size: float) -> int:
+    """Steps after which a change that comes in a time span [s] has not been missed."""
+    return 10**12 if math.isinf(span) else max(1, math.floor(span / size - _ROUNDING))
+
+
+def _vehicle(simulation: Simulation) -> Vehicle | None:
+    """The vehicle that a twist drives; None for a machine that cannot drive."""
+    machine = simulation.machine
+    vehicle = make_vehicle(machine) if machine.floating_base else None
+    return vehicle if vehicle is not None and any(wheel.driven for wheel in vehicle.wheels) else None
