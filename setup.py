@@ -49,6 +49,9 @@ STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>
 ENVS = ["gymnasium>=1.1"]
 LEARN = [*ENVS, "stable-baselines3>=2.4"]
 
+# The documentation site.
+DOCS = ["sphinx>=7", "myst-parser>=3", "furo"]
+
 TEST = [
     "pytest",
     "pytest-cov",
@@ -102,6 +105,7 @@ setup(
         "decomposition": ["coacd"],
         "robots": ROBOTS,
         "study": STUDY,
+        "docs": DOCS,
         "envs": ENVS,
         "learn": LEARN,
         "test": TEST,
