@@ -429,7 +429,7 @@ def test_a_stream_on_demand_follows_requests_for_steps(peer, start_simulator, lo
     for request in (1, 2):
         step_by_service(peer, steps)
         message = inbox.wait_ever(
-            lambda told: nanoseconds(told.header.stamp) == request * steps * STEP, "the last step"
+            lambda told, end=request * steps * STEP: nanoseconds(told.header.stamp) == end, "the last step"
         )
     simulation = grouser.Simulation(grouser.load_machine(loader_file), grouser.World(), step=0.001)
     simulation.step(2 * steps)
