@@ -29,7 +29,7 @@ endif
 # The tests start some two hundred processes: bytecode is kept, whatever the shell says.
 test coverage kernels lint: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test coverage kernels soak socketcan uinput lint bench setup help clean distclean
+.PHONY: run test coverage kernels soak socketcan uinput lint docs bench setup help clean distclean
 .DEFAULT_GOAL := help
 
 run: ## Run a machine: MACHINE=demolition_robot WORLD=flat DURATION=seconds VIEW=0|1 LOOPBACK=0|1
@@ -76,6 +76,11 @@ lint: ## Style, spelling, layers and types, without the tests
 	$(IN) mypy
 	$(IN) mypy tooling
 
+docs: ## Make the documentation site, docs/_build/index.html
+	@$(SETUP) --purpose docs
+	@$(IN) python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo "docs/_build/index.html"
+
 bench: ## Measure speed, beside Pinocchio, MuJoCo and PyBullet
 	@$(SETUP) --purpose test
 	@$(IN) python -m grouser.cli bench
@@ -84,7 +89,7 @@ setup: ## Make or update the environment for running and testing
 	@$(SETUP) --purpose test
 
 clean: ## Delete files made by builds and tools; keeps the environment
-	rm -rf build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build install log docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
 
 distclean: clean ## clean, and delete the environment

@@ -42,12 +42,15 @@ BRIDGES = {
 }
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
 
-# Tables and plots of recorded signals; sweeps.
-STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>=1.5", "optuna>=4"]
+# Tables and plots of recorded signals; sweeps; ROS bags of measurements.
+STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>=1.5", "optuna>=4", "rosbags>=0.10"]
 
 # Environments for reinforcement learning, and a library of learning methods, which brings PyTorch.
 ENVS = ["gymnasium>=1.1"]
 LEARN = [*ENVS, "stable-baselines3>=2.4"]
+
+# The documentation site.
+DOCS = ["sphinx>=7", "myst-parser>=3", "furo"]
 
 TEST = [
     "pytest",
@@ -102,6 +105,7 @@ setup(
         "decomposition": ["coacd"],
         "robots": ROBOTS,
         "study": STUDY,
+        "docs": DOCS,
         "envs": ENVS,
         "learn": LEARN,
         "test": TEST,

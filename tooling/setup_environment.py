@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STATE_FILE = "grouser_setup.json"
 PACKAGE_SOURCES = ("setup.py", "setup.cfg", "resource/grouser", "tooling/ament_package.py")
 BUILDER_SOURCES = ("tooling/build_interfaces.py", "tooling/interface_sources.py", "tooling/interface_package.py")
-EXTRAS = {"run": (), "test": ("envs", "hil", "study", "test")}
+EXTRAS = {"run": (), "docs": ("docs",), "test": ("docs", "envs", "hil", "study", "test")}
 TRIAL = (
     "import grouser, numba, rclpy, builtin_interfaces.msg, tf2_msgs.msg, control_msgs.action, control_msgs.msg, "
     "simulation_interfaces.srv"

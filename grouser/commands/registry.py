@@ -13,6 +13,7 @@ COMMANDS = {
     "diagram": ("grouser.commands.diagram", "check and draw a control program of function blocks"),
     "sweep": ("grouser.commands.sweep", "many runs: grids, random samples, sensitivity, optimisation"),
     "bode": ("grouser.commands.bode", "frequency response of a servo drive"),
+    "identify": ("grouser.commands.identify", "fit parameters to measurements"),
     "fmu": ("grouser.commands.fmu", "write a machine as an FMU for other tools"),
     "hil-report": ("grouser.commands.hil_report", "show links, latencies and drops of running bridges"),
     "rviz": ("grouser.commands.rviz", "open RViz with displays of what a machine publishes"),

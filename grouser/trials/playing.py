@@ -1,9 +1,11 @@
 """A command program played to a simulation."""
 
 import math
+from collections.abc import Collection, Mapping
+from typing import Protocol
 
 from grouser.physics.simulation.simulation import Simulation
-from grouser.program import TWIST, CommandProgram
+from grouser.program import TWIST
 from grouser.runtime.driving import Driver
 from grouser.runtime.vehicle import Vehicle
 from grouser.runtime.vehicle_parts import make_vehicle
@@ -11,7 +13,24 @@ from grouser.runtime.vehicle_parts import make_vehicle
 _ROUNDING = 1e-6  # of times [steps]
 
 
-def play(simulation: Simulation, program: CommandProgram | None, count: int) -> None:
+class Commands(Protocol):
+    """Commands over time, as of a `CommandProgram`."""
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """Names of what is commanded."""
+
+    def check(self, valves: Collection[str], drives: Collection[str], twist: Collection[str] = ()) -> None:
+        """Refuses names that the machine does not have."""
+
+    def values(self, time: float, initial: Mapping[str, float] | None = None) -> dict[str, float]:
+        """The commands in force at a time [s]."""
+
+    def constant_until(self, time: float) -> float:
+        """When those may change next [s]."""
+
+
+def play(simulation: Simulation, program: Commands | None, count: int) -> None:
     """Makes steps of a simulation with the commands of a program before each of them.
 
     The commands are those that a simulator on ROS gives at a rate of its steps.

@@ -35,6 +35,7 @@ from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_def
 from grouser.nodes.shared.process import run_node
 from grouser.nodes.viewer.circuit import CircuitValues
 from grouser.nodes.viewer.moments import Moments, valid_pose
+from grouser.nodes.viewer.program import ProgramValues
 from grouser.nodes.viewer.signals import Signals
 from grouser.nodes.viewer.values import cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
@@ -112,6 +113,7 @@ class Viewer(Node):
         self._moments = Moments(self, lambda text: self.get_logger().warning(text, throttle_duration_sec=5.0))
         self._signals = Signals(self)
         self._circuit = CircuitValues(self)
+        self._program = ProgramValues(self)
         self._new_worlds: deque[World] = deque(maxlen=1)
         try:
             self.page = Page(
@@ -271,6 +273,7 @@ class Viewer(Node):
             self._move_belts()
             hydraulics = self._signals.values("hydraulics")
             self.page.circuit = self._circuit.take(self.page.shows_circuit, hydraulics)
+            self.page.wires = self._program.take(self.page.shows_program)
             self.scene.colour_cylinders(hydraulics)
             self.scene.labels.draw(strengths, hydraulics)
             self._move_objects()
@@ -297,6 +300,7 @@ class Viewer(Node):
         # After a restart of the simulator time begins at zero: no negative speed.
         speed = max(0.0, time - simulated) / (now - wall)
         self.page.speed = speed
+        self.page.has_program = self._program.is_there
         self.scene.show_time(time, speed)
         self.scene.cameras.aim_newcomers()
 

@@ -344,7 +344,7 @@ class MachineView:
         return terrain_patch(setup.machine, setup.system, self._engine.state, places, reach, self._gears)
 
     def bearing_margins(self) -> np.ndarray:
-        """Bearing margin of each soil of the world under the machine, as of `TerrainPatch`, (soils,); (0,) without."""
+        """Bearing margin [-] of each soil under the machine, as of `TerrainPatch`, (soils,); (0,) on rigid ground."""
         return bearing_margins(self._setup.machine, self._setup.system, self._gears)
 
     # --- inside -----------------------------------------------------------------------------------------------------

@@ -444,3 +444,27 @@ def test_a_run_is_recorded_by_a_button(
     assert result.difference is None and result.compared >= 2
     page.click("#record")
     page.sees("document.getElementById('notice').textContent.includes('a new file in a folder that exists')")
+
+
+def test_the_program_shows_what_is_on_its_wires(
+    start_simulator: Callable[..., Any], open_page: Callable[..., Tab], valves: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "program.yaml"
+    file.write_text(
+        "cycle: 0.01\nblocks:\n  half: {type: MUL, IN1: operator.boom_valve, IN2: 0.5}\n"
+        "  moving: {type: GT, IN1: half, IN2: 0.1}\ncommands:\n  boom_valve: half\n"
+    )
+    start_simulator(program=str(file))
+    page = open_page("loader")
+    page.sees("!document.getElementById('program-button').hidden")
+    page.click("#program-button")
+    half, moving = (f"document.querySelector('[data-wire=\"{name}\"]')" for name in ("half.OUT", "moving.Q"))
+    page.sees(f"{half}?.textContent === '0' && !{moving}.classList.contains('on')")
+    enable(page)
+    page.press(BOOM)
+    page.drag(BOOM, RIGHT)
+    valves.wait(lambda told: spool(told) > 0.7, "the command of the slider")
+    page.sees(f"parseFloat({half}.textContent) > 0.35 && {moving}.classList.contains('on')")
+    assert page.run(f"parseFloat({half}.textContent)") <= 0.5
+    page.release(BOOM, RIGHT)
+    page.sees(f"{half}.textContent === '0'")

@@ -4,6 +4,7 @@ import { Circuit } from "./circuit.js";
 import { Hands } from "./hands.js";
 import { Link } from "./link.js";
 import { Pictures } from "./pictures.js";
+import { Program } from "./program.js";
 import { Replay } from "./replay.js";
 
 const SPEAKING = 40; // interval of what the hands do [ms]
@@ -20,9 +21,10 @@ let neutral = ""; // message of the hands that was sent last while motion was no
 
 const replay = new Replay($("replay"), order);
 const circuit = new Circuit($("circuit"), hands, wantEnabled);
+const program = new Program($("program"));
 const link = new Link({
   description: describe, state: show, answer, lost, drawing: (message) => circuit.draw(message),
-  circuit: (message) => circuit.show(message),
+  circuit: (message) => circuit.show(message), program: (message) => program.show(message),
 });
 
 function notice(text, bad = false) {
@@ -286,6 +288,7 @@ function show(message) {
   $("step").disabled = $("count").disabled = !message.paused;
   $("latched").hidden = !message.stopped;
   showRecording(message.recording);
+  showProgram(message.program, before.program);
   const waiting = message.busy || (message.building ? message.pace : "");
   $("progress").hidden = !waiting;
   $("progress-text").textContent = waiting;
@@ -307,6 +310,14 @@ function show(message) {
   $("enable").disabled = Boolean(message.others);
   $("enable").title = message.others ? "Another browser commands the machine" : "";
   showEnabled();
+}
+
+/** The button of the program, while a simulator executes one; after a new connection the viewer is asked again. */
+function showProgram(there, before) {
+  if (there === before) return;
+  $("program-button").hidden = !there;
+  if (!there) $("program").hidden = true;
+  else if (!$("program").hidden) link.send("program", { shown: true });
 }
 
 /** The button of recordings: how long the present one is, and where. */
@@ -342,10 +353,10 @@ click("add-box", () => {
 $("scene").addEventListener("submit", (event) => event.preventDefault());
 click("larger", () => circuit.enlarge(1.5));
 click("smaller", () => circuit.enlarge(1 / 1.5));
-for (const [button, part] of [["circuit-button", "circuit"], ["scene-button", "scene"], ["move-button", "dock"]]) {
+for (const [button, part] of [["circuit-button", "circuit"], ["program-button", "program"], ["scene-button", "scene"], ["move-button", "dock"]]) {
   click(button, () => {
     $(part).hidden = !$(part).hidden;
-    if (part === "circuit") link.send("circuit", { shown: !$(part).hidden });
+    if (part === "circuit" || part === "program") link.send(part, { shown: !$(part).hidden });
     $(button).setAttribute("aria-expanded", String(!$(part).hidden));
     if ($(part).hidden) letGo();
   });

@@ -47,6 +47,8 @@ class Browser:
         circuit: whether it shows the hydraulic circuit.
         drawn: revision of the node whose circuit it has; -1: none.
         measured: what is in the circuit; sent when there is something new.
+        program: whether it shows the program of function blocks.
+        wires: what is on its wires; sent when there is something new.
         orders: that are being carried out.
         pushes: whether it has the push tool.
         pushed_at: when it last said so, by a steady clock [s].
@@ -60,6 +62,8 @@ class Browser:
     circuit: bool = False
     drawn: int = -1
     measured: dict[str, Any] = field(default_factory=dict)
+    program: bool = False
+    wires: dict[str, Any] = field(default_factory=dict)
     orders: set[asyncio.Task] = field(default_factory=set)
     pushes: bool = False
     pushed_at: float = 0.0
@@ -83,6 +87,8 @@ class Page:
         node: that commands.
         time, speed: simulation time [s] and real-time factor, which the viewer measures.
         circuit: what is in the hydraulic circuit (`CircuitValues.take`), which the viewer hears.
+        wires: what is on the wires of the program (`ProgramValues.take`), which the viewer hears.
+        has_program: whether there is one.
 
     Raises:
         GrouserError: the port is taken, or the host is no address of this machine.
@@ -103,6 +109,8 @@ class Page:
     ) -> None:
         self.time, self.speed = 0.0, 0.0
         self.circuit: dict[str, Any] | None = None
+        self.wires: dict[str, Any] | None = None
+        self.has_program = False
         self._browsers: set[Browser] = set()
         self._helm = Helm(timeout)
         self._timeout = timeout
@@ -135,6 +143,11 @@ class Page:
     def pushing(self) -> bool:
         """Whether a browser has the push tool; for any thread."""
         return any(browser.pushes for browser in tuple(self._browsers))
+
+    @property
+    def shows_program(self) -> bool:
+        """Whether a browser shows the program of function blocks; for any thread."""
+        return any(browser.program for browser in tuple(self._browsers))
 
     @property
     def push_is_lost(self) -> bool:
@@ -192,6 +205,8 @@ class Page:
                 browser.pushes, browser.pushed_at = request.values["on"], monotonic()
             elif request.type == "circuit":
                 browser.circuit, browser.drawn = request.values["shown"], -1
+            elif request.type == "program":
+                browser.program, browser.wires = request.values["shown"], {}
             elif len(browser.orders) >= _MOST_ORDERS:
                 _answer(browser, request.type, (False, "too much at once: wait for the answers"))
             else:
@@ -239,6 +254,9 @@ class Page:
                     browser.news.set()
                 if browser.circuit:
                     await self._tell_circuit(browser)
+                if browser.program and self.wires is not None and self.wires != browser.wires:
+                    browser.wires = self.wires
+                    browser.news.set()
             await asyncio.sleep(_PERIOD)
 
     def _report(self, told: asyncio.Task) -> None:
@@ -286,6 +304,7 @@ class Page:
             "speed": round(self.speed, 2),
             "factor": self._orders.factor,
             "busy": self._orders.busy,
+            "program": self.has_program,
             **self.node.state(),
         }
 
@@ -304,6 +323,7 @@ async def _send(browser: Browser) -> None:
     """Sends a browser the newest: a slow one skips states."""
     sent: dict[str, Any] = {}
     measured: dict[str, Any] = {}
+    wires: dict[str, Any] = {}
     with suppress(ConnectionClosed):
         while True:
             await browser.news.wait()
@@ -316,3 +336,7 @@ async def _send(browser: Browser) -> None:
             if browser.measured != measured:
                 measured = browser.measured
                 await browser.connection.send(json.dumps({"type": "circuit", **measured}))
+            if browser.wires != wires:
+                wires = browser.wires
+                if wires:
+                    await browser.connection.send(json.dumps({"type": "program", "values": wires}))

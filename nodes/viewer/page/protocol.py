@@ -174,6 +174,7 @@ ORDERS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "clear": {},
     "scene": {"machine": _name, "world": _name},
     "circuit": {"shown": _truth},
+    "program": {"shown": _truth},
     "push": {"on": _truth},
     "record": {"value": _truth},
 }

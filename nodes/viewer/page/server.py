@@ -30,6 +30,7 @@ _FILES = {
     "/hands.js": ("hands.js", "text/javascript"),
     "/link.js": ("link.js", "text/javascript"),
     "/circuit.js": ("circuit.js", "text/javascript"),
+    "/program.js": ("program.js", "text/javascript"),
     "/replay.js": ("replay.js", "text/javascript"),
     "/pictures.js": ("pictures.js", "text/javascript"),
 }

@@ -43,7 +43,7 @@ class Soil:
         frictional_modulus: k_phi [N/m^(n+2)].
         reece_k1, reece_k2: k_1 [Pa] and k_2 [Pa/m]; None for Bekker's form.
         exponent: n [-].
-        slip_sinkage: how sinkage grows with slip s: "none"; "exponent", n + n_1 |s| (Ding et al. 2011); "lyasko",
+        slip_sinkage: how sinkage grows with slip s: "none"; "exponent", n + n_1 abs(s) (Ding et al. 2011); "lyasko",
             z (1 + s) / (1 - 0.5 s) (Lyasko 2010).
         slip_exponent: n_1 [-].
         cohesion: c [Pa].

@@ -1,0 +1,56 @@
+"""Machines, worlds and programs of the tutorials run as their pages give them, and print what the pages say."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from grouser.bridges.mapping.reader import load_bridge_mapping
+from grouser.bridges.serial.json_lines import read_line
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def printed(page):
+    """The indented block that follows `It prints`."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return textwrap.dedent(re.search(r"^It prints\n\n((?:    .*\n)+)", text, re.MULTILINE)[1])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_hydraulic_arm(folder, capsys):
+    first, *further = blocks("hydraulic_arm.md", "xml")
+    (folder / "arm.urdf.xacro").write_text(first.replace("</robot>", "".join(further) + "</robot>"))
+    (program,) = blocks("hydraulic_arm.md", "python")
+    exec(compile(program, "hydraulic_arm.md", "exec"), {})
+    assert capsys.readouterr().out == printed("hydraulic_arm.md")
+    assert (folder / "arm.png").exists()
+
+
+def test_wheel_and_soil(folder, capsys):
+    namespace = {}
+    for program in blocks("wheel_and_soil.md", "python"):
+        exec(compile(program, "wheel_and_soil.md", "exec"), namespace)
+    assert capsys.readouterr().out == printed("wheel_and_soil.md")
+
+
+def test_controller_in_the_loop(folder):
+    (mapping,) = blocks("controller_in_loop.md", "yaml")
+    (folder / "controller.yaml").write_text(mapping)
+    command, angle = load_bridge_mapping(folder / "controller.yaml").messages
+    namespace = {}
+    exec(compile(blocks("controller_in_loop.md", "python")[0], "controller_in_loop.md", "exec"), namespace)
+    line = read_line(namespace["message"](65537, -0.25))
+    assert (line.kind, line.counter, line.signals) == (1, 1, {"swing": -0.25})
+    assert [signal.signal for signal in command.signals] == ["valve/swing_valve"]
+    assert [signal.signal for signal in angle.signals] == ["joint/swing/position"]
