@@ -43,7 +43,7 @@ from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 
-UNSEEN = 30  # one of so many pictures is drawn while no browser is there
+UNSEEN = 30  # one of so many pictures is drawn while no browser shows the scene or the circuit
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 ENERGY = ": energy"
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
@@ -250,7 +250,8 @@ class Viewer(Node):
     def _on_picture(self) -> None:
         """Draws, unless nobody sees it."""
         self._picture += 1
-        if self.scene.server.get_clients() or self._picture % UNSEEN == 0:
+        seen = self.scene.server.get_clients() or self.page.shows_circuit
+        if seen or self._picture % UNSEEN == 0:
             self._draw()
 
     def _draw(self) -> None:

@@ -20,8 +20,10 @@ def cylinder_pressure(system: System, state: State, command: Command, c: int) ->
     return CylinderPressure(*pressures.tolist())
 
 
-def cylinder_state(system: System, state: State, command: Command, workspace: Workspace, c: int) -> CylinderState:
-    """A cylinder with its valve."""
+def cylinder_state(
+    system: System, state: State, command: Command, workspace: Workspace, c: int, flow: np.ndarray
+) -> CylinderState:
+    """A cylinder with its valve, given the flows into its piston side and rod side [m3/s], (2,)."""
     pressures = cylinder_pressure(system, state, command, c)
     velocity, force = _motion(system, workspace, c)
     return CylinderState(
@@ -29,8 +31,8 @@ def cylinder_state(system: System, state: State, command: Command, workspace: Wo
         velocity=velocity,
         pressure_piston_side=pressures.piston_side,
         pressure_rod_side=pressures.rod_side,
-        flow_piston_side=float(workspace.hydraulics.prediction.flow[c, 0]),
-        flow_rod_side=float(workspace.hydraulics.prediction.flow[c, 1]),
+        flow_piston_side=float(flow[0]),
+        flow_rod_side=float(flow[1]),
         spool_position=_spool_position(system, state, c),
         force=force,
         power=float(workspace.hydraulics.prediction.supply_power[c]),
@@ -50,9 +52,9 @@ def cylinder_trace(workspace: Workspace, c: int) -> np.ndarray:
 
 
 def hydraulic_motor_state(
-    system: System, state: State, workspace: Workspace, a: int, position: float
+    system: System, state: State, workspace: Workspace, a: int, position: float, flow: np.ndarray
 ) -> HydraulicMotorState:
-    """A hydraulic motor, by its number among the actuators, with the position of its joint."""
+    """A hydraulic motor, by its number among the actuators, with the position of its joint and its flows, (2,)."""
     pressures = _actuator_pressures(system, state, a)
     velocity, torque = _motion(system, workspace, a)
     return HydraulicMotorState(
@@ -60,8 +62,8 @@ def hydraulic_motor_state(
         velocity=velocity,
         pressure_a=float(pressures[0]),
         pressure_b=float(pressures[1]),
-        flow_a=float(workspace.hydraulics.prediction.flow[a, 0]),
-        flow_b=float(workspace.hydraulics.prediction.flow[a, 1]),
+        flow_a=float(flow[0]),
+        flow_b=float(flow[1]),
         spool_position=_spool_position(system, state, a),
         torque=torque,
         power=torque * velocity,

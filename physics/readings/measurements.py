@@ -36,7 +36,8 @@ class CylinderState:
         position: of the piston from its retracted end [m].
         velocity: rate of the distance between the attachments in the last step, positive when extending [m/s].
         pressure_piston_side, pressure_rod_side: [Pa, absolute].
-        flow_piston_side, flow_rod_side: into the chamber, mean over the last step [m3/s].
+        flow_piston_side, flow_rod_side: into the port, leakage past piston and rod included, mean over the last step
+            [m3/s]; what compresses the oil is the line's.
         spool_position: of its valve [-].
         force: on the machine along the cylinder in the last step, brake and stroke ends included; positive pushes [N].
         power: taken from the supply, mean over the last step [W].
@@ -62,7 +63,7 @@ class HydraulicMotorState:
     Attributes:
         position, velocity: of its joint [rad, rad/s; of a prismatic one m, m/s].
         pressure_a, pressure_b: at the end [Pa, absolute].
-        flow_a, flow_b: mean into each side, less what leaks out of it [m3/s].
+        flow_a, flow_b: into each side, leakages included, mean [m3/s].
         spool_position: of its valve [-].
         torque: on the joint, brake included; positive drives it forward [N m or N].
         power: given to the machine, torque times velocity [W].

@@ -11,6 +11,7 @@ from grouser.physics.hydraulics.prediction import IMPLICIT, Prediction
 from grouser.physics.integrators.context import State, System, Workspace
 
 Owner = tuple[str, str]
+_ACTUATOR_PORTS = {"cylinders": ("piston_side", "rod_side"), "hydraulic_motors": ("a", "b")}
 
 
 class PortFlows:
@@ -49,6 +50,14 @@ class PortFlows:
         self._line = np.array([lines[port.line] for port in ports], dtype=np.int64)
         self._lines = np.array(list(lines.values()), dtype=np.int64)
         self._rest = np.flatnonzero([port.takes_rest for port in ports])
+        # an open side of a cylinder has no port: its number is that of the zero after all flows
+        numbers = {name: number for number, name in enumerate(self.names)}
+        sides = [
+            [numbers.get(f"{field}/{one.name}/{port}", len(ports)) for port in pair]
+            for field, pair in _ACTUATOR_PORTS.items()
+            for one in getattr(machine, field)
+        ]
+        self._sides = np.array(sides, dtype=np.int64).reshape(-1, 2)
         first: dict[tuple[Owner, int], int] = {}
         for number, one in enumerate(ports):
             first.setdefault(((one.field, prefix + one.element), lines[one.line]), number)
@@ -64,6 +73,10 @@ class PortFlows:
         rest = np.bincount(self._from_line, taken, minlength=self._count)
         flows[self._rest] = -rest[self._line[self._rest]]
         return flows
+
+    def actuators(self, state: State, workspace: Workspace) -> np.ndarray:
+        """Those of `read` into both sides of the cylinders, then of the motors [m3/s], (actuators, 2)."""
+        return np.append(self.read(state, workspace), 0.0)[self._sides]
 
     def lines(self, flows: np.ndarray) -> np.ndarray:
         """Flow through each line by the flows of `read` [m3/s], (lines,): the greater of what enters and leaves it."""
@@ -107,8 +120,7 @@ def _ends(
 ) -> tuple[np.ndarray, list[Owner], np.ndarray, np.ndarray]:
     """Both ends of all volumes: line, element, number among the volumes, and whether it leaves (1) or enters (-1)."""
     pumps = [("pumps", pump.name) for pump in simulated.pumps if pump.displacement is not None]
-    fields = ("cylinders", "hydraulic_motors")
-    actuators = [(field, one.name) for field in fields for one in getattr(simulated, field)]
+    actuators = [(field, one.name) for field in _ACTUATOR_PORTS for one in getattr(simulated, field)]
     numbers = np.arange(len(owners) + len(pumps) + 2 * len(actuators))
     passing, pumping, side_a, side_b = np.split(numbers, np.cumsum([len(owners), len(pumps), len(actuators)]))
     ends = (

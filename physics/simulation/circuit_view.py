@@ -1,5 +1,7 @@
 """The hydraulic circuit of a simulation, or of one machine in it, by name; cylinders are in `MachineView`."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from grouser.physics.base.checks import require_range
@@ -15,7 +17,7 @@ from grouser.physics.readings.measurements import HydraulicMotorState
 from grouser.physics.readings.port_flows import PortFlows
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.membership import Selection
-from grouser.physics.simulation.named_view import elements_view, numbers_view, require_name
+from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, require_name
 
 
 class CircuitView:
@@ -48,7 +50,7 @@ class CircuitView:
         )
         self.lines = circuit_lines(selection.machine)
         lines = dict(zip(names.line, own.line.tolist(), strict=True))
-        flows = PortFlows(
+        self._flows = flows = PortFlows(
             *(selection.machine, selection.prefix, lines),
             *(engine.setup.machine, engine.setup.flow_element_owners, system),
         )
@@ -59,12 +61,20 @@ class CircuitView:
             *(names.pump, own.pump),
             lambda p: pump_state(system, engine.state, engine.command, engine.workspace, p),
         )
-        self.hydraulic_motor = elements_view(
-            "hydraulic motor", names.hydraulic_motor, own.hydraulic_motor, self._motor_state
+        motors = range(len(names.hydraulic_motor))
+        self.hydraulic_motor = NamedView(
+            "hydraulic motor",
+            names.hydraulic_motor,
+            lambda m: self._motor_states([m])[0],
+            lambda: self._motor_states(motors),
         )
         self.cylinder_energy = elements_view(
             "cylinder", names.cylinder, own.cylinder, lambda c: cylinder_energy(engine.state, c)
         )
+
+    def actuator_flows(self) -> np.ndarray:
+        """Flows of `port_flow` into both sides of each cylinder, then of each motor [m3/s], (actuators, 2)."""
+        return self._flows.actuators(self._engine.state, self._engine.workspace)
 
     def set_line_pressure(self, line: str, pressure: float) -> None:
         """Sets the pressure of a hydraulic line [Pa, absolute]; those of tanks and supplies stay as they are.
@@ -84,10 +94,16 @@ class CircuitView:
         require_name("cylinder", name, self._names.cylinder)
         return cylinder_trace(self._engine.workspace, int(self._own.cylinder[self._names.cylinder.index(name)]))
 
-    def _motor_state(self, m: int) -> HydraulicMotorState:
-        """State of a hydraulic motor, by its number in the simulation."""
-        setup, engine = self._engine.setup, self._engine
-        joint = setup.names.joints[setup.machine.hydraulic_motors[m].joint]
-        position = float(joint.multiplier * engine.state.q[joint.q] + joint.offset)
-        number = len(setup.machine.cylinders) + m
-        return hydraulic_motor_state(setup.system, engine.state, engine.workspace, number, position)
+    def _motor_states(self, motors: Iterable[int]) -> list[HydraulicMotorState]:
+        """States of some hydraulic motors, by their numbers in the view."""
+        setup, engine, flows = self._engine.setup, self._engine, self.actuator_flows()[len(self._own.cylinder) :]
+        states = []
+        for m in motors:
+            number = int(self._own.hydraulic_motor[m])
+            joint = setup.names.joints[setup.machine.hydraulic_motors[number].joint]
+            position = float(joint.multiplier * engine.state.q[joint.q] + joint.offset)
+            actuator = len(setup.machine.cylinders) + number
+            states.append(
+                hydraulic_motor_state(setup.system, engine.state, engine.workspace, actuator, position, flows[m])
+            )
+        return states

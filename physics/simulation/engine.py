@@ -278,6 +278,7 @@ class Engine:
         work.hydraulics.prediction.flow[:] = 0.0
         work.hydraulics.prediction.supply_power[:] = 0.0
         work.hydraulics.prediction.trace_length[:] = 0
+        work.hydraulics.network.step_accounts.passed[:] = 0.0
         work.hydraulics.network.step_accounts.delivered[:] = 0.0
         work.hydraulics.network.step_accounts.pump_work[:] = 0.0
         work.soil.figure[:] = 0.0

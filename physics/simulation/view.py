@@ -1,7 +1,7 @@
 """Reading and commanding by name: all machines of a simulation, or one member of a fleet."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,7 @@ from grouser.physics.readings.joint_states import (
 )
 from grouser.physics.readings.measurements import (
     Contact,
+    CylinderState,
     FlexibleLinkState,
     TerrainPatch,
     TrackState,
@@ -125,8 +126,8 @@ class MachineView:
         ]
         self._prefix = selection.prefix
         self._make_joint_views()
-        self._make_hydraulic_views()
         self.circuit = CircuitView(engine, selection)
+        self._make_hydraulic_views()
         self._make_force_views()
         self.sensors: SensorViews = make_sensor_views(engine, selection)
 
@@ -179,11 +180,21 @@ class MachineView:
             *(names.cylinder, own.cylinder),
             lambda c: cylinder_pressure(system, engine.state, engine.command, c),
         )
-        self.cylinder = elements_view(
+        cylinders = range(len(names.cylinder))
+        self.cylinder = NamedView(
             "cylinder",
-            *(names.cylinder, own.cylinder),
-            lambda c: cylinder_state(system, engine.state, engine.command, engine.workspace, c),
+            names.cylinder,
+            lambda c: self._cylinder_states([c])[0],
+            lambda: self._cylinder_states(cylinders),
         )
+
+    def _cylinder_states(self, cylinders: Iterable[int]) -> list[CylinderState]:
+        """States of some cylinders, by their numbers in the view."""
+        engine, own, flows = self._engine, self._own.cylinder, self.circuit.actuator_flows()
+        return [
+            cylinder_state(self._setup.system, engine.state, engine.command, engine.workspace, int(own[c]), flows[c])
+            for c in cylinders
+        ]
 
     def _make_force_views(self):
         names, own, setup = self._names, self._own, self._setup

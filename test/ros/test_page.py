@@ -221,19 +221,28 @@ def test_nothing_moves_once_the_tab_is_hidden_or_closed(
 def test_the_circuit_shows_what_is_in_it_and_commands_a_valve(
     start_simulator: Callable[..., Any], open_page: Callable[..., Tab], valves: Any
 ) -> None:
-    node = start_simulator()
+    # Slow, so that the boom, which is up in 0.3 s, moves until it has been seen to move.
+    node = start_simulator(real_time_factor=0.01, circuit_rate=0.0)
     page = open_page("loader")
     page.click("#circuit-button")
     names = ("element-boom_valve", "line-boom_valve.a")
     valve, line = (f"document.querySelector('#circuit [id=\"{name}\"] .value')" for name in names)
+    dashes = "[...document.querySelectorAll('#circuit [id=\"line-boom_valve.a\"] .flow')]"
+    motion = "[dash.classList.contains('flows'), dash.getAnimations()[0].playState].join()"
+    run = f"{dashes}.some((dash) => {motion} === 'true,running')"
+    stand = f"{dashes}.every((dash) => {motion} === 'false,paused')"
     page.sees(f"{valve}?.textContent === '0 %'")
+    assert page.run(f"{dashes}.length") > 0
+    page.sees(f"{line}.textContent.endsWith(' bar 0.0 l/min') && {stand}")
     enable(page)
     page.press("#circuit #element-boom_valve")
     page.drag("#circuit #element-boom_valve", 0.8)
     valves.wait(lambda told: spool(told) > 0.1, "a command of the valve that is dragged to the right")
     page.sees(f"parseFloat({valve}.textContent) > 5")
+    page.sees(f"parseFloat({line}.textContent.split('bar')[1]) > 1 && {run}")
     page.release("#circuit #element-boom_valve", 0.8)
     valves.wait(lambda told: spool(told) == 0.0, "neutral, after the valve was let go")
+    page.sees(f"{line}.textContent.endsWith(' 0.0 l/min') && {stand}")
     page.touch("#circuit #element-boom_valve", 0.2)
     valves.wait(lambda told: spool(told) < -0.1, "a command by a finger that goes to the left")
     page.lift()

@@ -420,6 +420,26 @@ def test_hydraulics_state_is_that_of_the_simulation(peer, start_simulator, loade
     assert state.force > 0.0  # the brake holds the boom
 
 
+def test_a_stream_on_demand_follows_requests_for_steps(peer, start_simulator, loader_file):
+    """Its messages are made only for subscribers; a request ends with one of its last step."""
+    steps = 40  # fewer than from one sample to the next
+    start_simulator(start_paused=True, step_request_count=steps)
+    inbox = peer.hear(DynamicInterfaceGroupValues, "hydraulics/circuit")
+    peer.wait_for(lambda: peer.node.count_publishers("/hydraulics/circuit") == 1, "hydraulics/circuit")
+    for request in (1, 2):
+        step_by_service(peer, steps)
+        message = inbox.wait_ever(
+            lambda told, end=request * steps * STEP: nanoseconds(told.header.stamp) == end, "the last step"
+        )
+    simulation = grouser.Simulation(grouser.load_machine(loader_file), grouser.World(), step=0.001)
+    simulation.step(2 * steps)
+    lines = message.interface_values[message.interface_groups.index("pressure")]
+    pressure = simulation.circuit.line_pressure
+    assert {name: pressure[name] for name in simulation.circuit.lines} == dict(
+        zip(lines.interface_names, lines.values, strict=True)
+    )
+
+
 def test_motors_and_pumps_are_on_hydraulics_state(peer, start_simulator, load_sensing_file):
     start_simulator(machine=str(load_sensing_file), start_paused=True, step_request_count=20)
     inbox = peer.hear(DynamicInterfaceGroupValues, "hydraulics/state")

@@ -71,6 +71,11 @@ def test_nothing_flows_at_rest_before_and_after_a_motion():
     simulation.command["lift_valve"] = 0.0
     simulation.step(1000)
     assert max(simulation.circuit.line_flow.values()) < 1e-9
+    simulation.command["lift_valve"] = 0.5
+    simulation.step(100)
+    assert any(simulation.circuit.port_flow.values())
+    simulation.reset()
+    assert not any(simulation.circuit.port_flow.values())
 
 
 def test_a_line_gives_what_it_gets_and_what_compression_stores(every_element):
@@ -115,6 +120,23 @@ def test_flows_are_those_of_orifice_motor_and_pumps(every_element):
     assert signals[2] == pytest.approx(signals[:2].sum(), rel=1e-9)
 
 
+def test_actuators_that_share_lines_have_flows_of_their_own(every_element):
+    simulation, _ = every_element
+    ports = dict(simulation.circuit.port_flow)
+    for cylinder in simulation.machine.cylinders:
+        state = simulation.cylinder[cylinder.name]
+        bore, ring = cylinder.bore**2, cylinder.bore**2 - cylinder.rod_diameter**2
+        sides = (("piston_side", bore, 1.0), ("rod_side", ring if cylinder.rod_side else 0.0, -1.0))
+        for side, square, sign in sides:
+            flow = getattr(state, f"flow_{side}")
+            assert flow == ports.get(f"cylinders/{cylinder.name}/{side}", 0.0)
+            if not cylinder.cushion_length:  # no leakage either, and no oil behind its ports but in the lines
+                swept = sign * math.pi / 4.0 * square * state.velocity
+                assert flow == pytest.approx(swept, rel=1e-9, abs=1e-15)
+    motor = simulation.circuit.hydraulic_motor["swing"]
+    assert (motor.flow_a, motor.flow_b) == (ports["hydraulic_motors/swing/a"], ports["hydraulic_motors/swing/b"])
+
+
 def test_a_member_of_a_fleet_has_its_own_flows_by_its_own_names():
     lift = shipped_machine("hydraulic_lift")
     fleet = Simulation(combine({"one": Member(lift), "two": Member(lift)}), World(ground=None))
@@ -124,6 +146,7 @@ def test_a_member_of_a_fleet_has_its_own_flows_by_its_own_names():
     for simulation in (fleet, alone):
         simulation.step(200)
     assert dict(two.circuit.port_flow) == pytest.approx(dict(alone.circuit.port_flow), rel=1e-9)
+    assert two.cylinder["lift"].flow_piston_side == two.circuit.port_flow["cylinders/lift/piston_side"] > 0.0
     assert not any(abs(flow) > 1e-9 for flow in one.circuit.line_flow.values())
 
 
