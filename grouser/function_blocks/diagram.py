@@ -69,7 +69,9 @@ class Diagram:
         blocks: by name.
         inputs: by name.
         commands: of actuators: valves, joints with drives, ``twist.x`` and so on.
-        file: it came from, and lines in it by block or actuator, for messages.
+        file, lines: it came from, and its lines by block or actuator, for messages.
+        source: text that it was read from.
+        functions: files of the user's functions in it.
     """
 
     cycle: float
@@ -78,6 +80,8 @@ class Diagram:
     commands: dict[str, Wire] = field(default_factory=dict)
     file: str = ""
     lines: dict[str, int] = field(default_factory=dict)
+    source: str = ""
+    functions: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not _CYCLES[0] <= self.cycle <= _CYCLES[1]:

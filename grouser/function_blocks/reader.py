@@ -11,12 +11,14 @@ from grouser.function_blocks.block import BlockError
 from grouser.function_blocks.diagram import Diagram, Input, Wire, as_wire, place, read_unit
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.text import numbers
-from grouser.physics.description.text.yaml_reader import Reader, compose
-from grouser.program import CommandProgram, load_program
+from grouser.physics.description.text.files import read_text
+from grouser.physics.description.text.yaml_reader import BYTES_MAX, Reader, compose_text
+from grouser.program import CommandProgram, parse_program
 
 _TOP_KEYS = ("cycle", "inputs", "blocks", "commands")
 _INPUT_KEYS = ("default", "unit")
 _PYTHON = ".py:"
+_WHAT = "function block diagram"
 _DEPTH_MAX, _PARTS_MAX = 20, 100_000
 
 
@@ -30,17 +32,28 @@ def load_diagram(path: str | Path) -> Diagram:
         MachineError: the file cannot be read or is no diagram; with file, line, block and what is valid. Whether it
             suits a machine is seen when it is run.
     """
-    root = compose(Path(path), "function block diagram")
-    if root is None:
-        raise MachineError("the file is empty", file=path, remedy="give the path of a function block diagram")
-    return _DiagramReader(str(path)).diagram(root)
+    return _diagram(read_text(Path(path), BYTES_MAX, _WHAT), str(path))
 
 
 def load_control_program(path: str | Path) -> CommandProgram | Diagram:
     """Reads a control program: a diagram, or timed commands; exceptions as of `load_diagram`."""
-    root = compose(Path(path), "control program")
+    return parse_control_program(read_text(Path(path), BYTES_MAX, "control program"), str(path))
+
+
+def parse_control_program(text: str, file: str) -> CommandProgram | Diagram:
+    """Reads what a file of a control program holds; `file` is for messages, and functions are beside it."""
+    root = compose_text(text, file, "control program")
     keys = {key.value for key, _ in root.value} if isinstance(root, yaml.MappingNode) else set()
-    return load_diagram(path) if keys & {"blocks", "cycle"} else load_program(path)
+    return _diagram(text, file) if keys & {"blocks", "cycle"} else parse_program(text, file)
+
+
+def _diagram(text: str, file: str) -> Diagram:
+    root = compose_text(text, file, _WHAT)
+    if root is None:
+        raise MachineError("the file is empty", file=file, remedy="give the path of a function block diagram")
+    diagram = _DiagramReader(file).diagram(root)
+    diagram.source = text
+    return diagram
 
 
 class _DiagramReader(Reader):
@@ -85,6 +98,7 @@ class _DiagramReader(Reader):
             raise self.error(node, element, "in is no mapping", "write in: {start: input.start}")
         if isinstance(function := content.get("function"), str) and _PYTHON in function:
             content["function"] = str(Path(self.file).parent / function)
+            diagram.functions.append(content["function"].rpartition(":")[0])
         try:
             diagram.place(name, place(str(kind), wires, content))
         except BlockError as error:

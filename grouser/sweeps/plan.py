@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from grouser import __version__
+from grouser.function_blocks.diagram import Diagram
 from grouser.physics.base.errors import ParameterError
+from grouser.program import CommandProgram
 from grouser.sweeps import designs
 from grouser.sweeps.parameters import Parameter
 from grouser.trials.measures import Measure
@@ -114,7 +116,7 @@ class Plan:
             parts = replace(self.trial, settings={}).parts(case)
             name = settings_text(case) if case else "trial"
             world = [parts.world.source, *(_content(file) for file in parts.world.files)]
-            commands = "" if parts.program is None else repr((parts.program.commands, parts.program.period))
+            commands = _program_text(parts.program)
             for kind, text in (("machine", parts.machine.source), ("world", repr(world)), ("program", commands)):
                 digests[f"{kind} of {name}"] = _digest(text)
         for measure in self.measures:
@@ -122,6 +124,13 @@ class Plan:
             if file.endswith(".py"):
                 digests[f"measure {measure.name}"] = _digest(_content(file))
         return digests
+
+
+def _program_text(program: CommandProgram | Diagram | None) -> str:
+    """What a program is made of, with its functions."""
+    if isinstance(program, Diagram):
+        return repr([program.source, *(_content(file) for file in program.functions)])
+    return "" if program is None else repr((program.commands, program.period))
 
 
 def settings_hash(settings: Mapping[str, Any]) -> str:

@@ -1,12 +1,15 @@
-"""A command program played to a simulation."""
+"""A control program played to a simulation."""
 
 import math
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
+from grouser.function_blocks.diagram import Diagram
+from grouser.function_blocks.run import DiagramRun
 from grouser.physics.simulation.simulation import Simulation
 from grouser.program import TWIST
 from grouser.runtime.driving import Driver
+from grouser.runtime.program_playing import whole_steps
 from grouser.runtime.vehicle import Vehicle
 from grouser.runtime.vehicle_parts import make_vehicle
 
@@ -30,10 +33,10 @@ class Commands(Protocol):
         """When those may change next [s]."""
 
 
-def play(simulation: Simulation, program: Commands | None, count: int) -> None:
+def play(simulation: Simulation, program: Commands | Diagram | None, count: int) -> None:
     """Makes steps of a simulation with the commands of a program before each of them.
 
-    The commands are those that a simulator on ROS gives at a rate of its steps.
+    The commands are those that a simulator on ROS gives at a rate of its steps, without an operator.
 
     Args:
         simulation: at its start.
@@ -41,13 +44,17 @@ def play(simulation: Simulation, program: Commands | None, count: int) -> None:
         count: of steps.
 
     Raises:
-        MachineError: the program commands what the machine does not have.
+        MachineError: the program commands or reads what the machine does not have, or a block of it failed.
+        ParameterError: the cycle of a diagram is no whole number of steps.
         DivergenceError: the state is no longer finite.
     """
     if program is None:
         simulation.step(count)
         return
     vehicle = _vehicle(simulation)
+    if isinstance(program, Diagram):
+        _execute(simulation, program, vehicle, count)
+        return
     command = simulation.command
     program.check(command.valves, command.drives, TWIST if vehicle is not None else ())
     initial = {name: command[name] for name in program.actuators if name not in TWIST}
@@ -65,6 +72,17 @@ def play(simulation: Simulation, program: Commands | None, count: int) -> None:
         steps = min(steps, count - done)
         simulation.step(steps)
         done += steps
+
+
+def _execute(simulation: Simulation, diagram: Diagram, vehicle: Vehicle | None, count: int) -> None:
+    """Executes a diagram in each of its cycles."""
+    run = DiagramRun(diagram, simulation.signals, vehicle is not None)
+    driver = Driver(vehicle, simulation) if vehicle is not None and set(diagram.commands) & set(TWIST) else None
+    interval = whole_steps(diagram.cycle, simulation.step_size)
+    for done in range(0, count, interval):
+        commands = run.execute({})
+        simulation.command.update(commands if driver is None else driver.commands(commands, diagram.cycle))
+        simulation.step(min(interval, count - done))
 
 
 def _steps_before(span: float, size: float) -> int:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from grouser import catalogue
+from grouser.function_blocks.diagram import Diagram
+from grouser.function_blocks.reader import parse_control_program
 from grouser.loading import load_machine
 from grouser.physics.base.checks import require_range
 from grouser.physics.base.errors import ParameterError
@@ -20,7 +22,7 @@ from grouser.physics.description.text.files import read_text
 from grouser.physics.description.text.yaml_reader import BYTES_MAX, PlainLoader
 from grouser.physics.simulation.record import Record
 from grouser.physics.simulation.simulation import Simulation
-from grouser.program import CommandProgram, parse_program
+from grouser.program import CommandProgram
 from grouser.trials.playing import play
 from grouser.trials.settings import check_address, in_group, with_values
 
@@ -41,7 +43,7 @@ class Parts(NamedTuple):
 
     machine: Machine
     world: World
-    program: CommandProgram | None
+    program: CommandProgram | Diagram | None
     step: float
     steps: int
 
@@ -55,7 +57,8 @@ class Trial:
         duration: [s].
         record: names of signals, as of `Simulation.record`.
         world: name, file, or what a world file holds; None: flat ground.
-        program: name or file of a command program, or what such a file holds; None: nothing is commanded.
+        program: name or file of a control program, timed or of function blocks, or what such a file holds; None:
+            nothing is commanded.
         arguments: of the machine's xacro file.
         base: of `load_machine`.
         step: [s].
@@ -151,13 +154,13 @@ class Trial:
         content, file = self._content("world", {} if world is None else world)
         return parse_world(_text(with_values(content, values, "world")), file)
 
-    def _program(self, program: Any, values: Mapping[str, Any]) -> CommandProgram | None:
+    def _program(self, program: Any, values: Mapping[str, Any]) -> CommandProgram | Diagram | None:
         if program is None:
             if values:
                 raise ParameterError("address", f"program.{next(iter(values))}", "of a program; the trial has none")
             return None
         content, file = self._content("program", program)
-        return parse_program(_text(with_values(content, values, "program")), file)
+        return parse_control_program(_text(with_values(content, values, "program")), file)
 
     def _content(self, kind: str, given: Any) -> tuple[Any, str]:
         """What a world or program file holds, and the path from which its own file names start."""

@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from grouser import Simulation, load_machine, load_world
+from grouser.function_blocks.diagram import Diagram
+from grouser.function_blocks.run import DiagramRun
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.text.yaml_reader import Reader
 from grouser.physics.simulation.record import Record
@@ -67,6 +69,40 @@ def test_trial_is_what_python_does_step_by_step(lift):
     assert np.array_equal(again.values, record.values) and again.names == record.names
     assert np.array_equal(lift.run(settings).values, record.values)
     assert not np.array_equal(lift.run().values, record.values)
+
+
+HOLD = """
+machine: hydraulic_lift
+duration: 1.0
+record: [lift]
+program:
+  cycle: 0.01
+  blocks:
+    hold: {type: PID, SET: 0.1, IN: lift, gain: 2.0, lowest: -1, highest: 1}
+  commands: {lift_valve: hold}
+"""
+
+
+def test_a_program_of_blocks_closes_the_loop():
+    """A higher gain leaves less of the error, by the same bits as in Python."""
+    trial, errors = read(HOLD), []
+    for gain in (2.0, 8.0):
+        record = trial.run({"program.blocks.hold.gain": gain})
+        errors.append(0.1 - record["lift"][-1])
+    assert 0.0 < errors[1] < 0.5 * errors[0] < 0.05
+    simulation = Simulation(load_machine("hydraulic_lift"), load_world("flat"))
+    diagram = Diagram(0.01)
+    diagram.add("hold", "PID", SET=0.1, IN="lift", gain=8.0, lowest=-1.0, highest=1.0)
+    diagram.command("lift_valve", "hold")
+    run = DiagramRun(diagram, simulation.signals)
+    for _ in range(100):
+        simulation.command.update(run.execute({}))
+        simulation.step(10)
+    assert 0.1 - simulation.joint_position["lift"] == errors[1]
+    with pytest.raises(MachineError, match="unknown key 'gaim'"):
+        trial.check({"program.blocks.hold.gaim": 3.0})
+    with pytest.raises(ParameterError, match="a whole number of steps"):
+        trial.check({"program.cycle": 0.0015})
 
 
 def test_twist_drives_a_vehicle():
