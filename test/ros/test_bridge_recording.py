@@ -206,12 +206,13 @@ def test_a_message_of_nonsense_does_not_end_the_recording(peer, start_simulator,
     node = start_simulator(record=str(record))
     wrong = DiagnosticArray(status=[DiagnosticStatus(name="/b", values=[KeyValue(key="loss", value="NaN")])])
     peer.say(topics.BRIDGE_FAULTS, wrong, topics.LATCHED)
+    wait_until(lambda: node.refused_commands == 1, "the refusal")
     peer.say(topics.BRIDGE_FAULTS, faults_message("/b", {"loss": 0.5}, 0), topics.LATCHED)
 
     def noted():
         return [one for one in Recording(record).events() if isinstance(one, BridgeFaultsChanged)]
 
-    wait_until(lambda: node.refused_commands == 1, "the refusal")
+    wait_until(noted, "the faults in the file")
     assert peer.ask(SetBool, "/simulator/pause", SetBool.Request(data=True)).success
     node.stop()
     assert [one.faults for one in noted()] == [{"loss": 0.5}]
