@@ -33,11 +33,10 @@ from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
-from grouser.nodes.viewer.circuit import CircuitValues
+from grouser.nodes.viewer.circuit import shown_circuit
 from grouser.nodes.viewer.moments import Moments, valid_pose
-from grouser.nodes.viewer.program import ProgramValues
 from grouser.nodes.viewer.signals import Signals
-from grouser.nodes.viewer.values import cloud_columns
+from grouser.nodes.viewer.values import WantedValues, cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
@@ -112,8 +111,8 @@ class Viewer(Node):
         self._warn_of(self.scene.problems)
         self._moments = Moments(self, lambda text: self.get_logger().warning(text, throttle_duration_sec=5.0))
         self._signals = Signals(self)
-        self._circuit = CircuitValues(self)
-        self._program = ProgramValues(self)
+        self._circuit = WantedValues(self, topics.CIRCUIT)
+        self._program = WantedValues(self, topics.PROGRAM_STATE)
         self._new_worlds: deque[World] = deque(maxlen=1)
         try:
             self.page = Page(
@@ -250,7 +249,7 @@ class Viewer(Node):
     def _on_picture(self) -> None:
         """Draws, unless nobody sees it."""
         self._picture += 1
-        seen = self.scene.server.get_clients() or self.page.shows_circuit
+        seen = self.scene.server.get_clients() or self.page.shows_circuit or self.page.shows_program
         if seen or self._picture % UNSEEN == 0:
             self._draw()
 
@@ -272,7 +271,7 @@ class Viewer(Node):
             self.scene.stretch_cylinders()
             self._move_belts()
             hydraulics = self._signals.values("hydraulics")
-            self.page.circuit = self._circuit.take(self.page.shows_circuit, hydraulics)
+            self.page.circuit = shown_circuit(self._circuit.take(self.page.shows_circuit), hydraulics)
             self.page.wires = self._program.take(self.page.shows_program)
             self.scene.colour_cylinders(hydraulics)
             self.scene.labels.draw(strengths, hydraulics)
@@ -300,7 +299,7 @@ class Viewer(Node):
         # After a restart of the simulator time begins at zero: no negative speed.
         speed = max(0.0, time - simulated) / (now - wall)
         self.page.speed = speed
-        self.page.has_program = self._program.is_there
+        self.page.has_program = self.count_publishers(topics.PROGRAM_STATE) > 0
         self.scene.show_time(time, speed)
         self.scene.cameras.aim_newcomers()
 

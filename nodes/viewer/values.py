@@ -49,6 +49,30 @@ class GroupValues:
         self._arrivals.close()
 
 
+class WantedValues:
+    """The newest values of a topic, heard only while they are wanted.
+
+    Args:
+        node: that subscribes.
+        topic: name.
+    """
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self._node, self._topic = node, topic
+        self._heard: GroupValues | None = None
+
+    def take(self, wanted: bool) -> Values:
+        """The newest values by group and name; empty while they are not wanted, and before the first message."""
+        if not wanted:
+            if self._heard is not None:
+                self._heard.close()
+                self._heard = None
+            return {}
+        if self._heard is None:
+            self._heard = GroupValues(self._node, self._topic)
+        return self._heard.take()
+
+
 def cloud_columns(cloud: PointCloud2, names: Sequence[str]) -> Mapping[str, np.ndarray] | None:
     """Fields of 32-bit numbers of the points of a cloud, shape (n,) each; None if one is missing, or data are."""
     offsets = {field.name: field.offset for field in cloud.fields if field.datatype == PointField.FLOAT32}

@@ -24,6 +24,7 @@ from grouser.nodes.viewer.page.protocol import Hands, Order, ProtocolError, pars
 from grouser.nodes.viewer.page.server import PageServer
 from grouser.nodes.viewer.page.simulator import Answer, Simulator
 from grouser.nodes.viewer.pushing import Wrench
+from grouser.nodes.viewer.values import Values
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
@@ -63,7 +64,7 @@ class Browser:
     drawn: int = -1
     measured: dict[str, Any] = field(default_factory=dict)
     program: bool = False
-    wires: dict[str, Any] = field(default_factory=dict)
+    wires: Values = field(default_factory=dict)
     orders: set[asyncio.Task] = field(default_factory=set)
     pushes: bool = False
     pushed_at: float = 0.0
@@ -86,8 +87,8 @@ class Page:
         port: of the page.
         node: that commands.
         time, speed: simulation time [s] and real-time factor, which the viewer measures.
-        circuit: what is in the hydraulic circuit (`CircuitValues.take`), which the viewer hears.
-        wires: what is on the wires of the program (`ProgramValues.take`), which the viewer hears.
+        circuit: what is in the hydraulic circuit (`shown_circuit`), which the viewer hears.
+        wires: what is on the wires of the program by block and output; empty where nothing is heard of it.
         has_program: whether there is one.
 
     Raises:
@@ -109,7 +110,7 @@ class Page:
     ) -> None:
         self.time, self.speed = 0.0, 0.0
         self.circuit: dict[str, Any] | None = None
-        self.wires: dict[str, Any] | None = None
+        self.wires: Values = {}
         self.has_program = False
         self._browsers: set[Browser] = set()
         self._helm = Helm(timeout)
@@ -254,7 +255,7 @@ class Page:
                     browser.news.set()
                 if browser.circuit:
                     await self._tell_circuit(browser)
-                if browser.program and self.wires is not None and self.wires != browser.wires:
+                if browser.program and self.wires and self.wires != browser.wires:
                     browser.wires = self.wires
                     browser.news.set()
             await asyncio.sleep(_PERIOD)
@@ -323,7 +324,7 @@ async def _send(browser: Browser) -> None:
     """Sends a browser the newest: a slow one skips states."""
     sent: dict[str, Any] = {}
     measured: dict[str, Any] = {}
-    wires: dict[str, Any] = {}
+    wires: Values = {}
     with suppress(ConnectionClosed):
         while True:
             await browser.news.wait()
