@@ -8,6 +8,7 @@ import numpy as np
 from grouser.identification.identification import Identified, measured_runs
 from grouser.identification.measured_run import MeasuredNumber, SampledSignal
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.figures import save_figure
 from grouser.physics.base.optional import require_package
 
 ENDINGS = ("png", "svg", "pdf")
@@ -54,10 +55,7 @@ def draw(result: Identified, file: Path | None = None) -> Any:
             panel.set_xlabel(along)
             panel.xaxis.get_major_locator().set_params(integer=not joined)
     if file is not None:
-        try:
-            figure.savefig(file, dpi=150)
-        except (OSError, ValueError) as error:
-            raise ParameterError("--plot", str(file), f"a file that can be written ({error})") from None
+        save_figure(figure, file, "--plot")
     return figure
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.figures import save_figure
 from grouser.physics.base.optional import require_package
 from grouser.sweeps.parameters import Parameter
 from grouser.sweeps.plan import OPTIMISATION, Plan
@@ -41,10 +41,7 @@ def draw(plan: Plan, runs: Sequence[Run], document: Mapping[str, Any], file: str
         figure = _heat_maps(plan, fine)
     else:
         figure = _scatter(plan, fine)
-    try:
-        figure.savefig(file, dpi=130)
-    except (OSError, ValueError) as error:
-        raise ParameterError("--plot", str(file), f"a file name of png, svg or pdf ({error})") from None
+    save_figure(figure, file, "--plot", dpi=130)
 
 
 def _panels(rows: int, columns: int) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.figures import save_figure
 from grouser.physics.base.optional import require_package
 from grouser.physics.description.text.names import closest
 
@@ -117,8 +118,5 @@ class Record:
         for panel in panels[-1]:
             panel.set_xlabel("time [s]")
         if file is not None:
-            try:
-                figure.savefig(file, dpi=150)
-            except (OSError, ValueError) as error:
-                raise ParameterError("file", str(file), f"a file name of png, svg or pdf ({error})") from None
+            save_figure(figure, file, "file")
         return figure
