@@ -138,7 +138,7 @@ def _run(simulation: grouser.Simulation, program: CommandProgram | None) -> None
         return
     vehicle = make_vehicle(machine)
     driver = None
-    if vehicle is not None and any(wheel.driven for wheel in vehicle.wheels):
+    if vehicle is not None and vehicle.driven:
         driver = Driver(vehicle, simulation)
     interval = _INTERVAL * simulation.step_size
     for _ in range(STEPS // _INTERVAL):

@@ -43,7 +43,7 @@ from grouser.physics.description.data.world import World
 from grouser.physics.hydraulics.faults import machine_faults
 from grouser.resources import share_path
 from grouser.runtime.streams import ALWAYS, STREAMS, Given
-from grouser.runtime.vehicle_parts import make_vehicle
+from grouser.runtime.vehicle_parts import driven_vehicle
 
 # Executables with a node of their own, in the order of the page, and their modules.
 NODES = {
@@ -91,8 +91,7 @@ _DIAGRAM = Given("a program of function blocks", lambda machine, world: False)
 
 
 def _can_drive(machine: Machine, world: World) -> bool:
-    vehicle = make_vehicle(machine) if machine.floating_base else None
-    return vehicle is not None and any(wheel.driven for wheel in vehicle.wheels)
+    return driven_vehicle(machine) is not None
 
 
 _DRIVEN = Given("a floating base and driven wheels or tracks", _can_drive)

@@ -15,7 +15,7 @@ from grouser.identification.measured_run import MeasuredRun
 from grouser.identification.parameters import DELAY, FitParameter, settings_of
 from grouser.physics.base.errors import GrouserError
 from grouser.physics.simulation.record import Record
-from grouser.trials.playing import play
+from grouser.trials.playing import record_played
 from grouser.trials.trial import Trial
 
 
@@ -54,12 +54,8 @@ class Comparison:
         length = span if span is not None else run.duration
         trial = self.trial if length is None else replace(self.trial, duration=length)
         parts = trial.parts(settings)
-        simulation = trial.start(parts)
-        record = simulation.record(run.signals, run.every * parts.step)
-        play(simulation, parts.program if run.commands is None else run.commands, parts.steps)
-        samples = record.copy()
-        simulation.discard()
-        return samples
+        program = parts.program if run.commands is None else run.commands
+        return record_played(trial.start(parts), program, parts.steps, run.signals, run.every * parts.step)
 
 
 class Simulations:

@@ -152,6 +152,11 @@ class Vehicle:
         # where the centre is from the pivot: along the heading and to its left
         self._trail, self._offset = np.sum(arm * ahead, 1), np.sum(arm * left, 1)
 
+    @property
+    def driven(self) -> bool:
+        """Whether a twist can be commanded: a drive or a valve turns at least one wheel."""
+        return any(wheel.driven for wheel in self.wheels)
+
     def steer(
         self, twist: np.ndarray, present: np.ndarray, slack: np.ndarray | float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -33,6 +33,12 @@ def make_vehicle(machine: Machine) -> Vehicle | None:
     return Vehicle(parts) if parts else None
 
 
+def driven_vehicle(machine: Machine) -> Vehicle | None:
+    """The vehicle that a twist drives; None for a machine that cannot drive, or whose base is fixed."""
+    vehicle = make_vehicle(machine) if machine.floating_base else None
+    return vehicle if vehicle is not None and vehicle.driven else None
+
+
 def wheels_and_tracks(machine: Machine) -> tuple[list[VehicleWheel], list[VehicleWheel]]:
     """Wheels, and tracks as wheels in their middle, of a machine in its initial position."""
     above = {joint.child: joint for joint in machine.joints}

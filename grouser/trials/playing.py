@@ -1,17 +1,18 @@
 """A control program played to a simulation."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from grouser.function_blocks.diagram import Diagram
 from grouser.function_blocks.run import DiagramRun
+from grouser.physics.simulation.record import Record
 from grouser.physics.simulation.simulation import Simulation
 from grouser.program import TWIST
 from grouser.runtime.driving import Driver
 from grouser.runtime.program_playing import whole_steps
 from grouser.runtime.vehicle import Vehicle
-from grouser.runtime.vehicle_parts import make_vehicle
+from grouser.runtime.vehicle_parts import driven_vehicle
 
 _ROUNDING = 1e-6  # of times [steps]
 
@@ -51,7 +52,7 @@ def play(simulation: Simulation, program: Commands | Diagram | None, count: int)
     if program is None:
         simulation.step(count)
         return
-    vehicle = _vehicle(simulation)
+    vehicle = driven_vehicle(simulation.machine)
     if isinstance(program, Diagram):
         _execute(simulation, program, vehicle, count)
         return
@@ -74,6 +75,21 @@ def play(simulation: Simulation, program: Commands | Diagram | None, count: int)
         done += steps
 
 
+def record_played(
+    simulation: Simulation,
+    program: Commands | Diagram | None,
+    count: int,
+    signals: str | Iterable[str],
+    every: float | None,
+) -> Record:
+    """Plays a program as `play` does, and lets go of the simulation; returns what was recorded of some signals."""
+    record = simulation.record(signals, every)
+    play(simulation, program, count)
+    samples = record.copy()
+    simulation.discard()
+    return samples
+
+
 def _execute(simulation: Simulation, diagram: Diagram, vehicle: Vehicle | None, count: int) -> None:
     """Executes a diagram in each of its cycles."""
     run = DiagramRun(diagram, simulation.signals, vehicle is not None)
@@ -88,10 +104,3 @@ def _execute(simulation: Simulation, diagram: Diagram, vehicle: Vehicle | None, 
 def _steps_before(span: float, size: float) -> int:
     """Steps after which a change that comes in a time span [s] has not been missed."""
     return 10**12 if math.isinf(span) else max(1, math.floor(span / size - _ROUNDING))
-
-
-def _vehicle(simulation: Simulation) -> Vehicle | None:
-    """The vehicle that a twist drives; None for a machine that cannot drive."""
-    machine = simulation.machine
-    vehicle = make_vehicle(machine) if machine.floating_base else None
-    return vehicle if vehicle is not None and any(wheel.driven for wheel in vehicle.wheels) else None

@@ -23,7 +23,7 @@ from grouser.physics.description.text.yaml_reader import BYTES_MAX, PlainLoader
 from grouser.physics.simulation.record import Record
 from grouser.physics.simulation.simulation import Simulation
 from grouser.program import CommandProgram
-from grouser.trials.playing import play
+from grouser.trials.playing import play, record_played
 from grouser.trials.settings import check_address, in_group, with_values
 
 _DURATION_MAX = 1e7  # [s]
@@ -130,12 +130,7 @@ class Trial:
             DivergenceError, ConvergenceError: the simulation failed.
         """
         parts = self.parts(settings)
-        simulation = self.start(parts)
-        record = simulation.record(self.record, self.every)
-        play(simulation, parts.program, parts.steps)
-        samples = record.copy()
-        simulation.discard()
-        return samples
+        return record_played(self.start(parts), parts.program, parts.steps, self.record, self.every)
 
     def _machine(self, name: Any, values: Mapping[str, Any]) -> Machine:
         if not isinstance(name, str):

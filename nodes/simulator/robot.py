@@ -109,7 +109,7 @@ class RobotInterface:
         self._valves = _ordered_valves(machine, valves)
         self._modes = {drive.joint: drive.mode for drive in machine.drives}
         self._vehicle = make_vehicle(machine) if machine.floating_base else None
-        self._can_drive = self._vehicle is not None and any(wheel.driven for wheel in self._vehicle.wheels)
+        self._can_drive = self._vehicle is not None and self._vehicle.driven
         if isinstance(program, CommandProgram):
             program.check([valve.name for valve in machine.valves], self._modes, TWIST if self._can_drive else ())
         self._endpoints = endpoints = Endpoints(node, place.namespace)
