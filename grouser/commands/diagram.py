@@ -7,7 +7,7 @@ from typing import Any
 from grouser import catalogue
 from grouser.arguments import Parser, require_new_file
 from grouser.commands.machine_options import read_arguments
-from grouser.function_blocks.diagram import Constant, Diagram, Wire
+from grouser.function_blocks.diagram import Diagram
 from grouser.function_blocks.drawing import draw
 from grouser.function_blocks.reader import load_diagram
 from grouser.json_output import SCREEN, add_json, write_json
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     found = {
         "cycle": diagram.cycle,
         "blocks": {name: _listed(diagram, name, units) for name in order},
-        "commands": {actuator: _written(wire) for actuator, wire in diagram.commands.items()},
+        "commands": {actuator: str(wire) for actuator, wire in diagram.commands.items()},
     }
     if options.json is not None:
         write_json(options.json, found)
@@ -59,9 +59,10 @@ def _suited(diagram: Diagram, machine: str, arguments: dict[str, str]) -> tuple[
     """Order of the blocks and units of their outputs, for a machine; MachineError if it does not suit it."""
     import grouser
     from grouser.function_blocks.run import DiagramRun
+    from grouser.runtime.vehicle_parts import driven_vehicle
 
     simulation = grouser.Simulation(grouser.load_machine(machine, arguments), grouser.load_world("flat"))
-    run = DiagramRun(diagram, simulation.signals, vehicle=True)
+    run = DiagramRun(diagram, simulation.signals, driven_vehicle(simulation.machine) is not None)
     return [name for name, _, _ in run.plan.blocks], run.units
 
 
@@ -69,16 +70,9 @@ def _listed(diagram: Diagram, name: str, units: dict[str, str]) -> dict[str, Any
     placed = diagram.blocks[name]
     return {
         "type": placed.block.type,
-        "inputs": {one: _written(wire) for one, wire in placed.wires.items()},
+        "inputs": {one: str(wire) for one, wire in placed.wires.items()},
         "outputs": {one: units.get(f"{name}.{one}", "") for one in placed.block.outputs},
     }
-
-
-def _written(wire: Wire) -> str:
-    if not isinstance(wire, Constant):
-        return wire
-    value = str(wire.value).lower() if isinstance(wire.value, bool) else f"{wire.value:g}"
-    return value if wire.unit in (None, "-") else f"{value} {wire.unit}"
 
 
 def _print(diagram: Diagram, found: dict[str, Any], known: bool) -> None:

@@ -27,6 +27,11 @@ class Constant:
     value: Value
     unit: str | None = None
 
+    def __str__(self) -> str:
+        """As it is written."""
+        value = str(self.value).lower() if isinstance(self.value, bool) else f"{self.value:g}"
+        return value if self.unit in (None, "-") else f"{value} {self.unit}"
+
 
 Wire = Constant | str
 

@@ -22,7 +22,7 @@ def dot_text(diagram: Diagram) -> str:
     outside = dict[str, None]()
     for name, placed in diagram.blocks.items():
         block = placed.block
-        inputs = {one: _constant(placed.wires[one]) for one in block.inputs}
+        inputs = {one: f" = {wire}" if isinstance(wire, Constant) else "" for one, wire in placed.wires.items()}
         lines.append(f"  {_quoted(f'block {name}')} [label={_table(name, block.type, inputs, tuple(block.outputs))}];")
         lines += _edges(diagram, f"block {name}", placed.wires, outside)
     for actuator, wire in diagram.commands.items():
@@ -80,13 +80,6 @@ def _edges(diagram: Diagram, target: str, wires: Mapping[str, Wire], outside: di
             source, style = _quoted(wire), ""
         lines.append(f"  {source} -> {end}{style};")
     return lines
-
-
-def _constant(wire: Wire) -> str:
-    if not isinstance(wire, Constant):
-        return ""
-    value = str(wire.value).lower() if isinstance(wire.value, bool) else f"{wire.value:g}"
-    return f" = {value}" + (f" {wire.unit}" if wire.unit not in (None, "-") else "")
 
 
 def _table(name: str, kind: str, inputs: Mapping[str, str], outputs: tuple[str, ...]) -> str:

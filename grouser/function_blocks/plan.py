@@ -1,7 +1,7 @@
 """What is wired where: the order of the blocks, and the errors of a diagram.
 
-Sources of wires have numbers: constants, inputs, operator inputs, signals, outputs of blocks. A cycle fills them in
-this order.
+Sources of wires have numbers: outputs of blocks, constants, inputs, operator inputs and signals. `run` fills in the
+last three, then the outputs in the order of the blocks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Surroundings:
     """What a diagram can be wired to.
 
     Attributes:
-        signals: name -> unit as text; raises ParameterError for an unknown one.
+        signals: name -> unit as text.
         actuators: name -> unit of its command as text.
     """
 
@@ -79,7 +79,7 @@ class _Planner:
         self._diagram, self._around = diagram, around
         self._start: list[Value] = []
         self._kinds: list[Kind] = []
-        self._found: dict[Constant | str, int] = {}
+        self._found: dict[str, int] = {}
         self._groups: dict[str, dict[str, int]] = {INPUT: {}, OPERATOR: {}, "": {}}
         self._first: dict[str, int] = {}
 
@@ -90,7 +90,7 @@ class _Planner:
             if name in taken or name in self._around.signals:
                 raise self._error(name, f"{name!r} is the name of a signal, too", "give the block another name")
             self._first[name] = len(self._start)
-            start = placed.block.start or tuple(bool(port.truth) and False for port in placed.block.outputs.values())
+            start = placed.block.start or (0.0,) * len(placed.block.outputs)
             for (output, port), value in zip(placed.block.outputs.items(), start, strict=True):
                 self._found[f"{name}.{output}"] = self._source(value, self._kind_of_port(name, port))
         wires = {name: self._wires(name, placed) for name, placed in blocks.items()}
@@ -113,7 +113,7 @@ class _Planner:
             tuple((name, tuple(wires[name].values()), self._first[name]) for name in order),
             commands,
             tuple(self._kinds),
-            {name: number for name, number in self._found.items() if isinstance(name, str)},
+            self._found,
         )
 
     def _source(self, value: Value, kind: Kind) -> int:

@@ -32,7 +32,8 @@ def load_diagram(path: str | Path) -> Diagram:
         MachineError: the file cannot be read or is no diagram; with file, line, block and what is valid. Whether it
             suits a machine is seen when it is run.
     """
-    return _diagram(read_text(Path(path), BYTES_MAX, _WHAT), str(path))
+    text = read_text(Path(path), BYTES_MAX, _WHAT)
+    return _diagram(compose_text(text, str(path), _WHAT), text, str(path))
 
 
 def load_control_program(path: str | Path) -> CommandProgram | Diagram:
@@ -44,11 +45,10 @@ def parse_control_program(text: str, file: str) -> CommandProgram | Diagram:
     """Reads what a file of a control program holds; `file` is for messages, and functions are beside it."""
     root = compose_text(text, file, "control program")
     keys = {key.value for key, _ in root.value} if isinstance(root, yaml.MappingNode) else set()
-    return _diagram(text, file) if keys & {"blocks", "cycle"} else parse_program(text, file)
+    return _diagram(root, text, file) if keys & {"blocks", "cycle"} else parse_program(text, file)
 
 
-def _diagram(text: str, file: str) -> Diagram:
-    root = compose_text(text, file, _WHAT)
+def _diagram(root: yaml.Node | None, text: str, file: str) -> Diagram:
     if root is None:
         raise MachineError("the file is empty", file=file, remedy="give the path of a function block diagram")
     diagram = _DiagramReader(file).diagram(root)

@@ -1,7 +1,7 @@
 """A diagram beside a simulation: reads signals, executes the blocks once a cycle, and gives the commands."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grouser.function_blocks.block import BlockError, Value
@@ -148,7 +148,15 @@ class DiagramRun:
     @property
     def values(self) -> dict[str, Value]:
         """What is on every wire after the last cycle: ``block.OUTPUT``, inputs, operator inputs and signals by name."""
-        return {name: self._values[number] for name, number in self.plan.names.items()}
+        return self.named(self._values)
+
+    def snapshot(self) -> tuple[Value, ...]:
+        """What is on every wire, in the order of their sources; for `named`."""
+        return tuple(self._values)
+
+    def named(self, values: Sequence[Value]) -> dict[str, Value]:
+        """Values of a snapshot by name, as of `values`."""
+        return {name: values[number] for name, number in self.plan.names.items()}
 
     @property
     def units(self) -> dict[str, str]:

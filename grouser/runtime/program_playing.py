@@ -94,9 +94,6 @@ class TimedPlayer:
 class DiagramPlayer:
     """Executes a diagram in every cycle.
 
-    Attributes:
-        shown: stamp [ns] of the last cycle, and what was on the wires then, by name; for any thread.
-
     Args:
         diagram: what to execute.
         signals: of the machine.
@@ -115,7 +112,7 @@ class DiagramPlayer:
         self._run = DiagramRun(diagram, signals, vehicle)
         self._start = 0
         self._step_size = step_size
-        self.shown: tuple[int, Mapping[str, Value]] = (0, self._run.values)
+        self._last = 0, self._run.snapshot()  # step of the last cycle, and what was on the wires
 
     @property
     def actuators(self) -> Collection[str]:
@@ -144,8 +141,14 @@ class DiagramPlayer:
         if (step - self._start) % self._interval:
             return {}
         commands = self._run.execute(operator)
-        self.shown = (round(1e9 * step * self._step_size), self._run.values)
+        self._last = step, self._run.snapshot()
         return commands
+
+    @property
+    def shown(self) -> tuple[int, dict[str, Value]]:
+        """Stamp of the last cycle [ns], and what was on the wires then, by name; for any thread."""
+        step, values = self._last
+        return round(1e9 * step * self._step_size), self._run.named(values)
 
     def steps_to_next(self, step: int) -> int:
         return self._interval - (step - self._start) % self._interval

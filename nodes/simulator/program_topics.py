@@ -55,7 +55,7 @@ class ProgramTopics:
     def _publish(self) -> None:
         if self._player is None or not self._publisher.get_subscription_count():
             return
-        step, values = self._player.shown
+        stamp, values = self._player.shown
         groups: dict[str, dict[str, Value]] = {}
         for name, value in values.items():
             first, _, rest = name.partition(".")
@@ -63,5 +63,5 @@ class ProgramTopics:
             groups.setdefault(first if known else SIGNAL, {})[rest if known else name] = value
         message = messages.make_group_values([(group, list(parts)) for group, parts in groups.items()])
         numbers = [np.array(list(map(float, parts.values()))) for parts in groups.values()]
-        messages.fill_group_values(message, step, numbers)
+        messages.fill_group_values(message, stamp, numbers)
         self._publisher.publish(message)

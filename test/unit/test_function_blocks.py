@@ -540,6 +540,14 @@ def test_excavator_digs_by_its_cylinders(rounds):
     assert lengths[1:] == pytest.approx(lengths[:-1], rel=0.1)
 
 
+def test_the_command_refuses_a_twist_of_what_cannot_drive(tmp_path, capsys):
+    file = tmp_path / "drive.yaml"
+    file.write_text("cycle: 0.1\nblocks: {a: {type: NEG, IN: {value: -0.2, unit: m/s}}}\ncommands: {twist.x: a}\n")
+    assert cli.main(["diagram", str(file), "--machine", "rover"]) == 0
+    assert cli.main(["diagram", str(file), "--machine", "loader_crane"]) == 2
+    assert "no actuator 'twist.x'" in capsys.readouterr().err
+
+
 def test_the_command_checks_lists_and_draws(tmp_path, capsys):
     picture = tmp_path / "crane.dot"
     assert cli.main(["diagram", "loader_crane_overload", "--machine", "loader_crane", "--draw", str(picture)]) == 0

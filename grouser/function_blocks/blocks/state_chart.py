@@ -15,13 +15,13 @@ from grouser.function_blocks.block import (
     refuse_rest,
     take_text,
 )
+from grouser.function_blocks.blocks.timers import is_over
 from grouser.function_blocks.units import parse_unit
 from grouser.physics.description.text.names import closest
 
 _KEYS = ("in", "initial", "outputs", "states")
 _STATE_KEYS = ("set", "to")
 _TRANSITION_KEYS = ("state", "when", "after")
-_SLACK = 1e-9  # of a time, which is a sum of rounded intervals
 ELAPSED = "ET"
 
 
@@ -58,7 +58,7 @@ class Chart:
     def __call__(self, interval: float, *inputs: float | bool) -> tuple[float | bool, ...]:
         self.elapsed += interval
         for one in self._states[self.state].transitions:
-            late = self.elapsed >= one.after * (1.0 - _SLACK)
+            late = is_over(self.elapsed, one.after)
             if late and all(bool(inputs[number]) == wanted for number, wanted in one.conditions):
                 self.state, self.elapsed = one.state, 0.0
                 break

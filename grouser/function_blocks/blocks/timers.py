@@ -2,10 +2,11 @@
 
 from grouser.function_blocks.block import TIME, TRUTH, with_state
 
-_SLACK = 1e-9  # of a preset time: a sum of intervals is rounded
+_SLACK = 1e-9  # of a preset time
 
 
-def _over(elapsed: float, preset: float) -> bool:
+def is_over(elapsed: float, preset: float) -> bool:
+    """Whether a preset time has passed; a sum of intervals does not miss it by rounding."""
     return elapsed >= preset * (1.0 - _SLACK)
 
 
@@ -20,7 +21,7 @@ class OnDelay:
             self.elapsed = None
             return False, 0.0
         self.elapsed = 0.0 if self.elapsed is None else self.elapsed + interval
-        return _over(self.elapsed, preset), min(self.elapsed, preset)
+        return is_over(self.elapsed, preset), min(self.elapsed, preset)
 
 
 class OffDelay:
@@ -37,7 +38,7 @@ class OffDelay:
         if not self.begun:
             return False, 0.0
         self.elapsed = 0.0 if self.elapsed is None else self.elapsed + interval
-        return not _over(self.elapsed, preset), min(self.elapsed, preset)
+        return not is_over(self.elapsed, preset), min(self.elapsed, preset)
 
 
 class Pulse:
@@ -55,7 +56,7 @@ class Pulse:
         self.before = on
         if self.elapsed is None:
             return False, 0.0
-        if not _over(self.elapsed, preset):
+        if not is_over(self.elapsed, preset):
             return True, self.elapsed
         if not on:  # ET stays at PT as long as IN is true
             self.elapsed = None
