@@ -7,6 +7,7 @@ from rclpy.node import Node
 
 from grouser.nodes.shared import topics
 
+_POSES = (topics.TF, topics.OBJECT_POSES)
 _PERIOD = 0.5  # [s] of wall time between two looks
 
 
@@ -29,7 +30,8 @@ class Latecomers:
         self._node.destroy_timer(self._timer)
 
     def _look(self) -> None:
-        infos = self._node.get_subscriptions_info_by_topic(self._node.resolve_topic_name(topics.TF))
+        look = self._node.get_subscriptions_info_by_topic
+        infos = [info for topic in _POSES for info in look(self._node.resolve_topic_name(topic))]
         present = {bytes(info.endpoint_gid) for info in infos if (info.node_namespace, info.node_name) != self._own}
         before, self._known = self._known, present
         if present - before:
