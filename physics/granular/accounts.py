@@ -34,14 +34,14 @@ def add_accounts(system: System, state: State, work: Workspace, step: float):
         work: forces of the step, and of each contact.
         step: h [s].
     """
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         for k in range(state.pair_start[i], state.pair_start[i + 1]):
             if state.pair_history[k, 3] > 0.0:
                 _account_pair(system, state, work, i, state.pair_other[k], k, step)
     for b in range(state.travel.shape[0]):
         if system.boundaries.angular_frequency[b] > 0.0:
             set_vibration_velocity(system.boundaries, state, b, state.time[0])
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         for k in range(state.boundary_start[i], state.boundary_start[i + 1]):
             if state.boundary_history[k, 3] > 0.0:
                 _account_boundary(system, state, work, i, k, step)
@@ -121,12 +121,12 @@ def read_energy(system: System, state: State, step: float, energy):
     """
     energy[KINETIC] = energy[POTENTIAL] = energy[ELASTIC] = 0.0
     half = 0.5 * step
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         mass, inertia = 1.0 / state.velocity[i, 3], (1.0 / state.spin[i, 3] if state.spin[i, 3] > 0.0 else 0.0)
         for c in range(3):
             energy[KINETIC] += 0.5 * (mass * state.velocity[i, c] ** 2 + inertia * state.spin[i, c] ** 2)
             energy[POTENTIAL] -= mass * system.gravity[c] * (state.position[i, c] - half * state.velocity[i, c])
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         for k in range(state.pair_start[i], state.pair_start[i + 1]):
             j = state.pair_other[k]
             square = 0.0

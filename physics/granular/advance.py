@@ -52,7 +52,7 @@ def _kick(system: System, state: State, work: Workspace, step):
     """Velocities by a step."""
     g0, g1, g2 = step * system.gravity[0], step * system.gravity[1], step * system.gravity[2]
     velocity, spin, force, torque = state.velocity, state.spin, work.force, work.torque
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         light, loose = step * velocity[i, 3], step * spin[i, 3]
         velocity[i, 0] += light * force[i, 0] + g0
         velocity[i, 1] += light * force[i, 1] + g1
@@ -67,7 +67,7 @@ def _drift(system: System, state: State, step):
     """Positions by a step; marks the lists as stale once a grain has moved by half the skin since they were built."""
     position, velocity, built = state.position, state.velocity, state.built
     farthest = total = 0.0
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         position[i, 0] += step * velocity[i, 0]
         position[i, 1] += step * velocity[i, 1]
         position[i, 2] += step * velocity[i, 2]

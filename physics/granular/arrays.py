@@ -76,7 +76,7 @@ class State(NamedTuple):
     """All that a restart needs. Grains are rows, sorted by their cells; `ident` says which grain each row is.
 
     Attributes:
-        count: number of grains, (1,).
+        number: of grains, (1,).
         position: of the centres, and radius [m], (rows, 4).
         velocity: [m/s], half a step before the positions, and 1/mass [1/kg], (rows, 4).
         spin: angular velocity [rad/s], and 1/inertia [1/(kg m2)], (rows, 4).
@@ -101,7 +101,7 @@ class State(NamedTuple):
         time: [s], (1,).
     """
 
-    count: np.ndarray
+    number: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
     spin: np.ndarray
@@ -170,16 +170,17 @@ def make_state(system: System, rows: int, pairs: int | None = None, contacts: in
     """Returns a state without grains, with room for some.
 
     Args:
-        system: its bodies start at their places.
+        system: its bodies are where their vibrations begin.
         rows: number of grains that there is room for.
         pairs, contacts: listed pairs and boundary contacts that there is room for.
     """
     width, bodies = system.pairs.history_width, len(system.boundaries.start)
+    moving = system.boundaries
     pairs = _PAIRS * rows if pairs is None else pairs
     contacts = _BOUNDARY_CONTACTS * rows + int(system.boundaries.slots.sum()) if contacts is None else contacts
     whole = np.int64
     return State(
-        count=np.zeros(1, whole),
+        number=np.zeros(1, whole),
         position=np.zeros((rows, 4)), velocity=np.zeros((rows, 4)), spin=np.zeros((rows, 4)),
         material=np.zeros(rows, whole), ident=np.zeros(rows, whole),
         listed=np.zeros(2, whole),
@@ -188,9 +189,16 @@ def make_state(system: System, rows: int, pairs: int | None = None, contacts: in
         boundary_start=np.zeros(rows + 1, whole), boundary_shape=np.zeros(contacts, whole),
         boundary_history=np.zeros((contacts, width)), boundary_contact=np.zeros((contacts, 4)),
         built=np.zeros((rows, 3)), travel=np.zeros(bodies), reach=np.zeros(bodies), stale=np.ones(1, whole),
-        body_position=system.boundaries.start.copy(), body_rotation=np.tile(np.eye(3), (bodies, 1, 1)),
-        body_velocity=np.zeros((bodies, 6)), account=np.zeros(4), time=np.zeros(1),
+        body_position=moving.start + np.sin(moving.phase)[:, None] * moving.amplitude,
+        body_rotation=np.tile(np.eye(3), (bodies, 1, 1)),
+        body_velocity=_velocities(moving), account=np.zeros(4), time=np.zeros(1),
     )  # fmt: skip
+
+
+def _velocities(boundaries: Boundaries) -> np.ndarray:
+    """Velocities of vibrating bodies at the start, zero for the others, (bodies, 6)."""
+    rate = boundaries.angular_frequency * np.cos(boundaries.phase)
+    return np.concatenate([rate[:, None] * boundaries.amplitude, np.zeros_like(boundaries.amplitude)], axis=1)
 
 
 def make_workspace(system: System, state: State) -> Workspace:

@@ -136,10 +136,12 @@ class GranularBed:
         contact, rayleigh = self._shortest(rows, surfaces or {}, default_surface, speed)
         self.step_size = default_step(contact, rayleigh) if step is None else check_step(step, contact, rayleigh)
         state = make_state(self.system, len(rows["position"]))
-        state.count[0] = len(rows["position"])
+        state.number[0] = len(rows["position"])
         for name, values in rows.items():
             getattr(state, name)[:] = values
         for b, boundary in enumerate(boundaries):
+            if boundary.vibration is not None:
+                continue
             state.body_velocity[b, :3] = require_vector(f"velocity of {boundary.name}", boundary.velocity, 3, "m/s")
             state.body_velocity[b, 3:] = require_vector("angular_velocity", boundary.angular_velocity, 3, "rad/s")
         self._hold(state)
@@ -155,7 +157,7 @@ class GranularBed:
     @property
     def count(self) -> int:
         """Number of grains."""
-        return int(self.state.count[0])
+        return int(self.state.number[0])
 
     @property
     def ident(self) -> np.ndarray:

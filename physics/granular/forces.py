@@ -18,7 +18,7 @@ def add_contact_forces(system: System, state: State, work: Workspace, step: floa
         step: h [s].
         recorded: whether the force of each contact is stored.
     """
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         for c in range(3):
             work.force[i, c] = work.torque[i, c] = 0.0
     _add_pairs(system, state, work, step, recorded)
@@ -30,7 +30,7 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
     """Forces between grains: those on the first of the pairs of a row are summed before they are stored."""
     position, velocity, spin, force, torque = state.position, state.velocity, state.spin, work.force, work.torque
     start, history = state.pair_start, state.pair_history
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         x, y, z, radius = position[i, 0], position[i, 1], position[i, 2], position[i, 3]
         f0 = f1 = f2 = t0 = t1 = t2 = 0.0
         row = state.material[i] * system.pairs.materials
@@ -88,7 +88,7 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
 def _add_boundaries(system: System, state: State, work: Workspace, step, recorded):
     """Forces of the boundaries, in the order of the grains and of the shapes."""
     boundaries, history = system.boundaries, state.boundary_history
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         k, end = state.boundary_start[i], state.boundary_start[i + 1]
         while k < end:
             s = state.boundary_shape[k]

@@ -44,7 +44,7 @@ def rebuild(system: System, state: State, work: Workspace):
 @inlined
 def _sort(system: System, state: State, work: Workspace):
     """Sorts the grains by cells into `work.next`; returns the numbers of cells along the axes."""
-    n = state.count[0]
+    n = state.number[0]
     low0, low1, low2, high0, high1, high2 = _extent(n, state)
     side = 2.0 * system.widest + system.skin
     cells = work.cell_start.shape[0] - 1
@@ -74,8 +74,8 @@ def _sort(system: System, state: State, work: Workspace):
             work.order[place] = i
             work.renamed[i] = place
     after = work.next
-    after.count[0] = work.cell_start[used]
-    for i in range(after.count[0]):
+    after.number[0] = work.cell_start[used]
+    for i in range(after.number[0]):
         old = work.order[i]
         for c in range(4):
             after.position[i, c] = state.position[old, c]
@@ -106,7 +106,7 @@ def _list_pairs(system: System, dims, work: Workspace):
     """Lists the near pairs of `work.next`; returns their number, which may be above what there is room for."""
     after, d0, d1, d2 = work.next, dims[0], dims[1], dims[2]
     room, k = after.pair_other.shape[0], 0
-    for i in range(after.count[0]):
+    for i in range(after.number[0]):
         after.pair_start[i] = k
         c = work.cell[work.order[i]]
         c0, c1, c2 = c % d0, c // d0 % d1, c // (d0 * d1)
@@ -124,7 +124,7 @@ def _list_pairs(system: System, dims, work: Workspace):
                             if k < room:
                                 after.pair_other[k] = j
                             k += 1
-    after.pair_start[after.count[0]] = k
+    after.pair_start[after.number[0]] = k
     return k
 
 
@@ -133,7 +133,7 @@ def _list_boundaries(system: System, state: State, work: Workspace):
     """Lists the shapes near each grain of `work.next`; returns the number of contacts, as `_list_pairs`."""
     after, boundaries = work.next, system.boundaries
     room, k = after.boundary_shape.shape[0], 0
-    for i in range(after.count[0]):
+    for i in range(after.number[0]):
         after.boundary_start[i] = k
         reach = after.position[i, 3] + system.skin
         for s in range(boundaries.kind.shape[0]):
@@ -143,7 +143,7 @@ def _list_boundaries(system: System, state: State, work: Workspace):
                     if k < room:
                         after.boundary_shape[k] = s
                     k += 1
-    after.boundary_start[after.count[0]] = k
+    after.boundary_start[after.number[0]] = k
     return k
 
 
@@ -158,7 +158,7 @@ def _carry_pairs(state: State, work: Workspace):
     for k in range(after.listed[0]):
         for c in range(width):
             after.pair_history[k, c] = 0.0
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         for k in range(state.pair_start[i], state.pair_start[i + 1]):
             first, second = work.renamed[i], work.renamed[state.pair_other[k]]
             if state.pair_history[k, 3] == 0.0 or first < 0 or second < 0:
@@ -180,7 +180,7 @@ def _carry_boundaries(state: State, work: Workspace):
     for k in range(after.listed[1]):
         for c in range(width):
             after.boundary_history[k, c] = 0.0
-    for i in range(state.count[0]):
+    for i in range(state.number[0]):
         first = work.renamed[i]
         if first < 0:
             continue
@@ -201,8 +201,8 @@ def _carry_boundaries(state: State, work: Workspace):
 def _take_over(state: State, work: Workspace):
     """Replaces the state's grains and lists by those of `work.next`."""
     after, width = work.next, state.pair_history.shape[1]
-    n = after.count[0]
-    state.count[0], state.listed[0], state.listed[1] = n, after.listed[0], after.listed[1]
+    n = after.number[0]
+    state.number[0], state.listed[0], state.listed[1] = n, after.listed[0], after.listed[1]
     for i in range(n):
         for c in range(4):
             state.position[i, c] = after.position[i, c]
@@ -231,7 +231,7 @@ def _measure_reach(system: System, state: State):
     """Starts to measure the travel of the bodies' points near grains; a turn moves the farthest most."""
     for b in range(state.travel.shape[0]):
         farthest = 0.0
-        for i in range(state.count[0]):
+        for i in range(state.number[0]):
             square = 0.0
             for c in range(3):
                 square += (state.position[i, c] - state.body_position[b, c]) ** 2

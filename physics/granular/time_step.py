@@ -12,7 +12,7 @@ _STEPS, _LEAST_STEPS = 20.0, 10.0
 # Longest step by the Rayleigh time of the smallest grain [-].
 _RAYLEIGH_SHARE = 0.3
 # Time of an elastic contact by largest overlap and speed: 4/5 sqrt(pi) Gamma(2/5)/Gamma(9/10).
-_CONTACT = 0.8 * math.sqrt(math.pi) * gamma(0.4) / gamma(0.9)
+_CONTACT = float(0.8 * math.sqrt(math.pi) * gamma(0.4) / gamma(0.9))
 
 
 def largest_overlap(modulus: float, radius: float, mass: float, speed: float) -> float:
