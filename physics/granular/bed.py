@@ -1,6 +1,7 @@
 """A bed of grains between boundaries, from Python."""
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -42,6 +43,8 @@ _GRAVITY = (0.0, 0.0, -9.81)
 _MORE = 1.25
 # Widest grain by the narrowest, at most: a cell of the grid holds the cube of it of the narrowest.
 _WIDEST_RANGE = 6.0
+# Overlap of grains at the start of which is warned, by the smaller radius [-].
+_OVERLAP = 0.05
 # Number of grains, at most: 600 bytes each, and as much again for sorting.
 _MOST_GRAINS = 2_000_000
 
@@ -145,9 +148,10 @@ class GranularBed:
             state.body_velocity[b, :3] = require_vector(f"velocity of {boundary.name}", boundary.velocity, 3, "m/s")
             state.body_velocity[b, 3:] = require_vector("angular_velocity", boundary.angular_velocity, 3, "rad/s")
         self._hold(state)
-        self._steps = 0
+        self._steps, self._numbers = 0, len(rows["position"])
         self._prepare()
         self._start = self._energies()
+        self._warn_of_overlaps()
 
     @property
     def time(self) -> float:
@@ -298,6 +302,37 @@ class GranularBed:
         """Goes on from a snapshot of a bed of the same grains and boundaries, to the last bit."""
         self._hold(State(*(array.copy() for array in state)))
 
+    def add(self, grains: Grains) -> np.ndarray:
+        """Adds grains; the others keep their contacts.
+
+        Args:
+            grains: of the bed's materials, at most as large as its largest grain.
+
+        Returns:
+            Their numbers, above all that there have been.
+
+        Raises:
+            ParameterError: as of the bed, or a grain that is larger than those at its start.
+        """
+        rows, n = _rows(grains, self._materials), self.count
+        if rows["position"][:, 3].max() > self.system.widest:
+            raise ParameterError(
+                "radius", rows["position"][:, 3].max(), f"at most {self.system.widest:g} m, as in the bed"
+            )
+        rows["ident"] += self._numbers
+        old, more = self.state, len(rows["ident"])
+        new = make_state(self.system, n + more, len(old.pair_other), len(old.boundary_shape))
+        _copy(old, new, n)
+        for name, values in rows.items():
+            getattr(new, name)[n : n + more] = values
+        new.number[0], new.stale[0] = n + more, 1
+        # the rows that are new have no contacts yet
+        new.pair_start[n + 1 :], new.boundary_start[n + 1 :] = new.pair_start[n], new.boundary_start[n]
+        self._numbers += more
+        self._hold(new)
+        self._prepare()
+        return rows["ident"]
+
     def remove(self, gone: np.ndarray) -> None:
         """Removes grains.
 
@@ -308,6 +343,25 @@ class GranularBed:
         self.state.ident[order[np.asarray(gone, dtype=bool)]] = -1
         self.state.stale[0] = 1
         self._prepare()
+
+    def _warn_of_overlaps(self) -> None:
+        """Warns of grains that start inside each other, which would fly apart."""
+        n, state = self.count, self.state
+        first = np.repeat(np.arange(n), np.diff(state.pair_start[: n + 1]))
+        second = state.pair_other[: state.listed[0]]
+        apart = np.linalg.norm(state.position[first, :3] - state.position[second, :3], axis=1)
+        least = np.minimum(state.position[first, 3], state.position[second, 3])
+        share = (state.position[first, 3] + state.position[second, 3] - apart) / least
+        if len(share) and share.max() > _OVERLAP:
+            worst = int(share.argmax())
+            pair = sorted((int(state.ident[first[worst]]), int(state.ident[second[worst]])))
+            warnings.warn(
+                f"{int((share > _OVERLAP).sum())} pairs of grains start inside each other, grains {pair[0]} and "
+                f"{pair[1]} by {share[worst]:.2f} of a radius: they will fly apart; `filling.lattice` leaves room "
+                "between them",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     def _prepare(self) -> None:
         """Builds the lists if they are stale."""
@@ -327,8 +381,7 @@ class GranularBed:
         reference = self.granular.work.reference
         pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
         new = make_state(self.system, len(old.position), pairs, contacts)
-        for before, after in zip(old, new, strict=True):
-            after[: len(before)] = before
+        _copy(old, new, len(old.position))
         self._hold(new)
         self.granular.work.impulse[:], self.granular.work.reference[:] = impulse, reference
 
@@ -367,6 +420,15 @@ class GranularBed:
                         time = shortest_contact(self._materials[a], other, surface, radius, speed, wall)
                         contact = min(contact, time)
         return contact, rayleigh
+
+
+def _copy(old: State, new: State, rows: int) -> None:
+    """Copies a state to one with more room: its first rows, its lists and its bodies."""
+    for before, after in zip(old, new, strict=True):
+        count = min(len(before), len(after))
+        after[:count] = before[:count]
+    for before, after in ((old.pair_start, new.pair_start), (old.boundary_start, new.boundary_start)):
+        after[: rows + 1] = before[: rows + 1]
 
 
 def _rows(grains: Grains, materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:

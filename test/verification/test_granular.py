@@ -109,6 +109,50 @@ def test_removed_grains_leave_the_others_alone():
     assert (bed.position == without.position).all()
 
 
+def test_added_grains_leave_the_others_alone():
+    place = [[0.0, 0.0, 0.0049], [0.1, 0.0, 0.0049], [0.1, 0.0, 0.0148]]
+    bed, alone = box(place), box(place)
+    for one in (bed, alone):
+        one.step(100)
+    added = bed.add(Grains(np.array([[0.05, 0.0, 0.0049], [-0.05, 0.0, 0.0049]]), RADIUS, "glass"))
+    for one in (bed, alone):
+        one.step(200)
+    assert added.tolist() == [3, 4] and bed.count == 5
+    assert (bed.position[:3] == alone.position).all()
+    assert bed.position[3, 2] != 0.0049
+    with pytest.raises(ParameterError, match="at most 0.005 m"):
+        bed.add(Grains(np.array([[0.0, 0.1, 0.1]]), 0.006, "glass"))
+
+
+def test_start_with_overlaps_is_a_warning():
+    with pytest.warns(RuntimeWarning, match="1 pairs of grains start inside each other, grains 0 and 2 by 0.40"):
+        box([[0.0, 0.0, 0.005], [0.1, 0.0, 0.005], [0.008, 0.0, 0.005]])
+
+
+# Steps in an elastic contact: worst error over the phases of the first touch, of e = 1, 0.7 and 0.3.
+STEPPED = {20: (4.2e-4, 5.3e-3, 1.5e-2), 40: (7.2e-5, 2.2e-3, 6.9e-3)}
+
+
+@pytest.mark.parametrize("steps", STEPPED)
+def test_restitution_by_the_steps_in_a_contact(steps):
+    """As converged elsewhere, to a tenth and for 16 phases."""
+    contact, speed, phases = 1.0317996e-3, 1.0, 16
+    step = contact / steps
+    gap = speed * step * (np.arange(phases) + 0.5) / phases
+    lanes = 4.0 * RADIUS * np.arange(phases)
+    first = np.stack([-RADIUS - 0.5 * gap, lanes, np.zeros(phases)], axis=1)
+    place, motion = np.concatenate([first, first * [-1, 1, 1]]), np.zeros((2 * phases, 3))
+    motion[:phases, 0], motion[phases:, 0] = 0.5, -0.5
+    for restitution, worst in zip((1.0, 0.7, 0.3), STEPPED[steps], strict=True):
+        grains = Grains(place, RADIUS, "glass", motion)
+        bed = GranularBed(
+            grains, [GLASS], gravity=(0, 0, 0), step=step, default_surface=Surface(restitution), speed=speed
+        )
+        bed.step(2 * steps)
+        error = np.abs(bed.velocity[phases:, 0] - bed.velocity[:phases, 0] - restitution).max()
+        assert error == pytest.approx(worst, rel=0.1)
+
+
 def test_reaction_is_the_weight_and_its_moment():
     bed = box([[0.03, 0.0, RADIUS], [0.03, 0.02, RADIUS], [0.03, 0.02, 3.0 * RADIUS]])
     bed.step(round(1.0 / bed.step_size))
