@@ -33,14 +33,14 @@ _UNITS = {
     "left_mass": "kg", "crater_angle": "rad", "crater_scatter": "rad", "time": "s", "left": "kg", **BALANCE_UNITS,
 }  # fmt: skip
 # Shares of the mass left between which the rate is measured, in so many parts.
-_FIRST, _LAST, _PARTS = 0.9, 0.5, 4
+_FIRST, _LAST, _PARTS = 0.9, 0.5, 2
 
 
 def run(**parameters: Any) -> Result:
     """Fills the box, and empties it through each hole.
 
     Returns:
-        For each hole: `rate`, mass flow between 90 and 50 % left; `rate_scatter`, largest deviation of its quarters
+        For each hole: `rate`, mass flow between 90 and 50 % left; `rate_scatter`, largest deviation of its halves
         from it, by it; `left_mass`; `crater_angle` and `crater_scatter`, mean and standard deviation of the
         slope towards the walls in eight sectors, absent where too little is left or the run ended earlier.
         `beverloo_coefficient` C and `beverloo_offset` k by all rates, absent for one hole. Curves of the last hole.
@@ -74,7 +74,7 @@ def run(**parameters: Any) -> Result:
 
 
 def _rate(discharge: Discharge) -> tuple[float, float]:
-    """Mass flow while 90 to 50 % are left [kg/s], and how far its quarters are from it, by it."""
+    """Mass flow while 90 to 50 % are left [kg/s], and how far its halves are from it, by it."""
     share = discharge.left / discharge.left[0]
     steady = (share <= _FIRST) & (share >= _LAST)
     time, left = discharge.time[steady], discharge.left[steady]

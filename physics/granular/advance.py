@@ -47,6 +47,24 @@ def run_steps(granular: Granular, step: float, count, accounted):
     return made, ended
 
 
+@kernel
+def clear_reactions(state: State, work: Workspace):
+    """Starts to sum the impulses on the bodies, about where their origins are now."""
+    for b in range(state.travel.shape[0]):
+        work.stiffening[b] = 0.0
+        for c in range(6):
+            work.impulse[b, c] = 0.0
+        for c in range(3):
+            work.reference[b, c] = state.body_position[b, c]
+
+
+@kernel
+def has_room(state: State):
+    """Whether the lists have room for a quarter more than they hold: more than they grow by in some steps."""
+    pairs, contacts = state.pair_other.shape[0], state.boundary_shape.shape[0]
+    return 1.25 * state.listed[0] <= pairs and 1.25 * state.listed[1] <= contacts
+
+
 @inlined
 def _kick(system: System, state: State, work: Workspace, step):
     """Velocities by a step."""

@@ -133,9 +133,11 @@ class Workspace(NamedTuple):
         force, torque: on each grain [N, N m], (rows, 4).
         pair_force, boundary_force: of each contact, on its first body, where they are recorded: normal force and its
             damping part [N], tangential force (3) [N], moment of rolling and twisting (3) [N m]; zero while apart.
-        impulse: of the grains on each body: linear [N s], and angular about `reference` [N m s], (bodies, 6). The
-            caller clears it.
-        reference: point of each body that angular impulses are about [m], (bodies, 3).
+        impulse: of the grains on each body since `advance.clear_reactions`: linear [N s], and angular about `reference`
+            [N m s], (bodies, 6).
+        reference: origin of each body then [m], (bodies, 3).
+        stiffening: sum over its contacts and integral over the time since then of the slopes of the normal forces on
+            each body [N s/m], (bodies,).
         mesh_contact: contacts of a grain with one mesh: point, normal (3 each), depth, slot, (slots, 8).
         cell, order, renamed, cell_start, cell_fill: of sorting, (rows,), (rows,), (rows,), (cells + 1,), (cells + 1,).
         next: the sorted state, before it replaces the last one.
@@ -148,6 +150,7 @@ class Workspace(NamedTuple):
     boundary_force: np.ndarray
     impulse: np.ndarray
     reference: np.ndarray
+    stiffening: np.ndarray
     mesh_contact: np.ndarray
     cell: np.ndarray
     order: np.ndarray
@@ -209,7 +212,7 @@ def make_workspace(system: System, state: State) -> Workspace:
     return Workspace(
         force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)),
         pair_force=np.zeros((len(state.pair_other), 8)), boundary_force=np.zeros((len(state.boundary_shape), 8)),
-        impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(),
+        impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(), stiffening=np.zeros(bodies),
         mesh_contact=np.zeros((slots, 8)),
         cell=np.zeros(rows, np.int64), order=np.zeros(rows, np.int64), renamed=np.zeros(rows, np.int64),
         cell_start=np.zeros(cells + 1, np.int64), cell_fill=np.zeros(cells + 1, np.int64),

@@ -20,7 +20,7 @@ from grouser.physics.base.checks import (
 from grouser.physics.base.errors import DivergenceError, ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.granular.accounts import ELASTIC, KINETIC, POTENTIAL, read_energy
-from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, run_steps
+from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, run_steps
 from grouser.physics.granular.arrays import (
     BOUNDARY_WORK,
     FRICTION_LOSS,
@@ -44,7 +44,7 @@ _MORE = 1.25
 # Widest grain by the narrowest, at most: a cell of the grid holds the cube of it of the narrowest.
 _WIDEST_RANGE = 6.0
 # Overlap of grains at the start of which is warned, by the smaller radius [-].
-_OVERLAP = 0.05
+_OVERLAP = 0.1
 # Number of grains, at most: 600 bytes each, and as much again for sorting.
 _MOST_GRAINS = 2_000_000
 
@@ -201,8 +201,7 @@ class GranularBed:
         """
         left = require_count("count", count, 1, STEPS_MAX, " of steps")
         self._steps = count
-        self.granular.work.impulse[:] = 0.0
-        self.granular.work.reference[:] = self.state.body_position
+        clear_reactions(self._packed.state, self._packed.work)
         while left:
             made, ended = run_steps(self._packed, self.step_size, left, self.accounted)
             left -= made
@@ -225,6 +224,11 @@ class GranularBed:
         """
         mean = self.granular.work.impulse[self._number(boundary)] / (max(self._steps, 1) * self.step_size)
         return mean[:3].copy(), mean[3:].copy()
+
+    def contact_stiffness(self, boundary: str) -> float:
+        """Sum of the stiffnesses of the contacts with a boundary, mean of the last call of `step` [N/m]."""
+        lasted = max(self._steps, 1) * self.step_size
+        return float(self.granular.work.stiffening[self._number(boundary)] / lasted)
 
     def body_position(self, boundary: str) -> np.ndarray:
         """Position of a boundary's origin [m]."""
@@ -377,13 +381,13 @@ class GranularBed:
     def _grow(self) -> None:
         """Makes room for what the lists need."""
         pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed)
-        old, impulse = self.state, self.granular.work.impulse
-        reference = self.granular.work.reference
+        old, before = self.state, self.granular.work
         pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
         new = make_state(self.system, len(old.position), pairs, contacts)
         _copy(old, new, len(old.position))
         self._hold(new)
-        self.granular.work.impulse[:], self.granular.work.reference[:] = impulse, reference
+        for name in ("impulse", "reference", "stiffening"):
+            getattr(self.granular.work, name)[:] = getattr(before, name)
 
     def _energies(self) -> tuple[float, float, float]:
         energy = np.zeros(3)

@@ -170,6 +170,7 @@ def add_boundary_force(
     work.torque[i, 1] += m1 - arm * (n2 * g0 - n0 * g2)
     work.torque[i, 2] += m2 - arm * (n0 * g1 - n1 * g0)
     r0, r1, r2 = point[0] - work.reference[b, 0], point[1] - work.reference[b, 1], point[2] - work.reference[b, 2]
+    work.stiffening[b] += step * state.boundary_history[k, 3]
     impulse = work.impulse
     impulse[b, 0] -= step * f0
     impulse[b, 1] -= step * f1
