@@ -135,7 +135,10 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
         draw_reference(panel, reference, "angles_deg", name)
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small")
-    moving.set_ylabel("tangential speed after / before [-]")
-    turning.set_ylabel("spin x radius / speed before [-]")
+    moving.set_ylabel("tangential speed [-]")
+    turning.set_ylabel("spin x radius [-]")
     turning.set_xlabel("angle from the normal [deg]")
-    figure.suptitle(f"oblique impact: friction {parameters['friction']:g}, restitution {parameters['restitution']:g}")
+    figure.suptitle(
+        f"after an oblique impact, by the speed before: friction {parameters['friction']:g}, "
+        f"restitution {parameters['restitution']:g}"
+    )

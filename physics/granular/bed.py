@@ -45,7 +45,7 @@ _MORE = 1.25
 _WIDEST_RANGE = 6.0
 # Overlap of grains at the start of which is warned, by the smaller radius [-].
 _OVERLAP = 0.1
-# Number of grains, at most: 600 bytes each, and as much again for sorting.
+# Number of grains, at most: 2.6 kB each.
 _MOST_GRAINS = 2_000_000
 
 
