@@ -61,7 +61,8 @@ def test_each_experiment_gives_its_balance(name):
         assert abs(found["momentum_error"]) < 1e-12
 
 
-def test_floor_and_trough_agree_with_their_references(capsys):
+def test_column_floor_and_trough_agree_with_their_references(capsys):
+    assert cli.main(["reproduce", "sphere_column", "--case", "ten"]) == 0
     assert cli.main(["reproduce", "vibrating_floor", "--case", "soft"]) == 0
     assert cli.main(["reproduce", "vibrating_trough", "--case", "steep"]) == 0
 
