@@ -24,6 +24,7 @@ NAMES: tuple[str, ...] = (
     "chain",
     "flexible",
     "hydraulics",
+    "granular",
     "soil",
     "tracks",
     "friction",
