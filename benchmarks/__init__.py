@@ -32,6 +32,7 @@ NAMES: tuple[str, ...] = (
     "ros",
     "hil",
     "objects",
+    "viewer",
     "start",
     "setup_time",
 )

@@ -2,7 +2,7 @@
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.data.rotation import compose, inverse
 
 _WORLD = ""  # tf2 knows no frame of this name
 
@@ -43,6 +43,14 @@ class ReceivedFrames:
     def known(self, frame: str) -> bool:
         """Whether the frame was received from TF or placed."""
         return frame in self._received or frame in self._placed
+
+    def relative(self, frame: str, other: str) -> Pose:
+        """Pose of `frame` in the frame `other`; "": in the topmost one."""
+        if frame not in self._placed:
+            parent, pose = self._received.get(frame) or self._described.get(frame) or (_WORLD, None)
+            if pose is not None and parent == other:
+                return pose
+        return compose(inverse(self.world(other)), self.world(frame)) if other else self.world(frame)
 
     def world(self, frame: str) -> Pose:
         """Pose of a frame in the topmost frame above it (``odom`` or ``map``); the identity for an unknown frame.

@@ -12,7 +12,6 @@ from theatre import MACHINE, NO_TURN, OTHER_MACHINE, QUARTER_TURN, Theatre, hand
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.arrivals import Polled, TransformArrivals
-from grouser.nodes.viewer.scene import node_name
 from grouser.physics.description.data.pose import Pose
 
 
@@ -114,9 +113,10 @@ def test_viewer_shows_latched_and_later_machines(theatre: Theatre) -> None:
     theatre.stage.forces = {"base_link": (0.0, 0.0, 100.0)}
     viewer = theatre.open_viewer()
     theatre.wait_for(lambda: handle(viewer, "/contact_forces"), "the machine that was there before, and its force")
+    base = viewer.scene.nodes["base_link"]
     theatre.stage.describe(OTHER_MACHINE)
     theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
-    for name in ("/contact_forces", node_name("base_link"), f"{node_name('base_link')}/0", node_name("arm")):
+    for name in ("/contact_forces", base, f"{base}/0", f"{base}/arm"):
         assert handle(viewer, name) is None
     theatre.stage.describe("<robot name='broken'>")
     theatre.stage.describe(MACHINE)
