@@ -25,7 +25,7 @@ LENSES = {"perspective": VIEW_ANGLE, "nearly parallel": np.radians(3.0)}
 REPORT = 1.0  # [s] within which a browser reports a camera that was moved
 FOLLOWED = 0.002  # motion of the machine that a camera follows, of its size
 
-Corners = Callable[[], tuple[np.ndarray, np.ndarray]]
+Corners = Callable[[], np.ndarray]
 
 
 class Follower:
@@ -79,7 +79,7 @@ class Cameras:
 
     Args:
         server: of the page, with its panel.
-        corners: lowest and highest coordinates of the machine in the world [m].
+        corners: lowest and highest coordinates of the machine in the world [m], shape (2, 3).
         root: pose of the machine's root in the world.
         leader: pose of the link that the cameras follow.
     """

@@ -8,12 +8,12 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import viser
 
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.camera import Cameras
 from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
+from grouser.nodes.viewer.extent import Extent
 from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.labels import Labels
 from grouser.nodes.viewer.links import LinkTree
@@ -27,8 +27,7 @@ from grouser.nodes.viewer.values import Values
 from grouser.nodes.viewer.world import draw_world, has_ruts, terrain_view
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
-from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.meshes import MeshError
 from grouser.runtime.belt_shoes import BeltShoes
@@ -76,7 +75,7 @@ class Scene:
         self.nodes: dict[str, str] = {}
         self._links: LinkTree | None = None
         self._frames = ReceivedFrames()
-        self._balls: list[tuple[str, Vector3, float]] = []
+        self._extent = Extent()
         # Of the links that have both; the panel selects which are visible.
         self._visuals: list[viser.SceneNodeHandle] = []
         self._collisions: list[viser.SceneNodeHandle] = []
@@ -117,7 +116,9 @@ class Scene:
         self.collision_box = gui.add_checkbox("collision shapes", False)
         self._ground_choice: Any = gui.add_dropdown("ground shows", (*SCALES, PLAIN), visible=self.terrain is not None)
         self._legend: Any = gui.add_html("")
-        self.cameras = Cameras(self.server, self._corners, self._root_pose, self._leader_pose)
+        self.cameras = Cameras(
+            self.server, lambda: self._extent.corners(self._frames.world), self._root_pose, self._leader_pose
+        )
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -152,14 +153,15 @@ class Scene:
             for index, shape in enumerate(shapes):
                 colour = shape.rgba if isinstance(shape, Visual) else (*COLLISION_COLOUR, 1.0)
                 try:
-                    handle, reach = add_shape(self.server.scene, f"{name}/{index}", shape.geometry, shape.pose, colour)
+                    handle, corners = add_shape(
+                        self.server.scene, f"{name}/{index}", shape.geometry, shape.pose, colour
+                    )
                 except MeshError as problem:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
                 self.labels.offer(handle, name, link=owner)
                 self.pushes.offer(handle, link.name)
-                if link.name in moving:
-                    self._balls.append((link.name, shape.pose.position, reach))
+                self._extent.add(link.name, shape.pose, corners, link.name in moving)
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
         scale = pressure_scale(machine)
@@ -182,7 +184,7 @@ class Scene:
             self._links.remove()
         self._cylinders.clear()
         self._tracks.clear()
-        self._balls.clear()
+        self._extent = Extent()
         self._visuals.clear()
         self._collisions.clear()
 
@@ -260,13 +262,6 @@ class Scene:
     def _leader_pose(self) -> Pose:
         """Pose of the link that cameras follow: of the first that can move, of a floating base its root."""
         return self._frames.world(self._leader) if self._leader else Pose()
-
-    def _corners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest coordinates of what can move in the world [m]; a cube of 1 m without a machine."""
-        balls = [compose(self._frames.world(link), Pose(centre)).position for link, centre, _ in self._balls]
-        centres = np.array(balls or [(0.0, 0.0, 0.0)])
-        reaches = np.array([reach for *_, reach in self._balls] or [0.5])[:, np.newaxis]
-        return (centres - reaches).min(axis=0), (centres + reaches).max(axis=0)
 
     def stop(self) -> None:
         """Closes the page."""

@@ -64,13 +64,6 @@ def compose(outer: Pose, inner: Pose) -> Pose:
     return Pose(position, product(outer.quaternion, inner.quaternion))
 
 
-def inverse(pose: Pose) -> Pose:
-    """Returns the pose of the reference frame in the frame."""
-    (x, y, z, w), (a, b, c) = pose.quaternion, pose.position
-    back = (-x, -y, -z, w)
-    return Pose(rotate(back, (-a, -b, -c)), back)
-
-
 def rpy_from_quaternion(quaternion: Quaternion) -> Vector3:
     """Roll, pitch and yaw [rad] of a rotation; where the pitch is a right angle, a roll of zero."""
     turn = matrix(quaternion)
