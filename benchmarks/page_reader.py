@@ -17,7 +17,7 @@ from websockets.typing import Subprotocol
 _OF_A_PICTURE = {"SetPositionMessage", "SetOrientationMessage", "SceneNodeUpdateMessage"}
 _SIZES = 16  # bytes in front of a window of messages: its size unpacked, and packed
 # What a browser reports at first; viser does not draw for one that has not.
-_CAMERA = {
+CAMERA = {
     "type": "ViewerCameraMessage",
     "wxyz": (1.0, 0.0, 0.0, 0.0),
     "position": (3.0, 3.0, 3.0),
@@ -52,15 +52,15 @@ class PageReader:
             for window in view:
                 assert isinstance(window, bytes)
                 self.received += len(window)
-                if _OF_A_PICTURE.intersection(_kinds(window)):
+                if any(message["type"] in _OF_A_PICTURE for message in messages(window)):
                     self.arrivals.append(time.monotonic())
 
 
-def _kinds(window: bytes) -> Iterator[str]:
-    """Types of the messages that viser sends together."""
+def messages(window: bytes) -> list[dict[str, Any]]:
+    """Messages that viser sends together, by the names of their fields."""
     size = int.from_bytes(window[8:_SIZES], "little")
     packed = zstandard.ZstdDecompressor().decompress(window[_SIZES : _SIZES + size])
-    return (message["type"] for message in msgspec.msgpack.decode(packed)["messages"])
+    return list(msgspec.msgpack.decode(packed)["messages"])
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def opened(port: int, **settings: Any) -> Iterator[Connection]:
         connect(f"{address}/view/", subprotocols=protocol, compression=None, max_size=None, **settings) as view,
     ):
         threading.Thread(target=_drain, args=(control,), daemon=True).start()
-        view.send(msgspec.msgpack.encode(_CAMERA))
+        view.send(msgspec.msgpack.encode(CAMERA))
         yield view
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import matrix
 
-LARGEST = 2.0  # extent with a part that cannot move, over the extent of what can: a rail, a ground plate is left out
+LARGEST = 3.0  # extent with a part that cannot move, over the extent of what can: a rail, a ground plate is left out
 _UNKNOWN = np.array([[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]])
 
 Corners = np.ndarray  # lowest and highest coordinates [m], shape (2, 3)
