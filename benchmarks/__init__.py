@@ -33,6 +33,7 @@ NAMES: tuple[str, ...] = (
     "ros",
     "hil",
     "objects",
+    "viewer",
     "start",
     "setup_time",
 )
