@@ -38,7 +38,8 @@ def test_every_page_is_in_the_contents_once():
     settings = site_settings()
     listed = [page for index in settings.INDEX_PAGES for page in settings.contents((DOCS / f"{index}.md").read_text())]
     assert {name: count for name, count in Counter(listed).items() if count > 1} == {}
-    assert {"index", *listed} == {page.stem for page in DOCS.glob("*.md")}
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("notebooks/*.ipynb")]
+    assert {"index", *listed} == {page.relative_to(DOCS).with_suffix("").as_posix() for page in pages}
 
 
 def anchors(text):
