@@ -91,7 +91,7 @@ class Curve(BaseCallback):
         return True
 
 
-def judge(options: argparse.Namespace, label: str, act: Callable[[np.ndarray], np.ndarray]) -> tuple[float, float]:
+def judge(options: argparse.Namespace, label: str, act: Callable[[np.ndarray], np.ndarray]) -> float:
     """Prints mean return, share of successes and mean length of episodes that training did not have.
 
     Args:
@@ -100,7 +100,7 @@ def judge(options: argparse.Namespace, label: str, act: Callable[[np.ndarray], n
         act: observations of all copies -> their actions.
 
     Returns:
-        Mean return and share of successes.
+        The mean return.
     """
     environments = gymnasium.make_vec(options.name, num_envs=options.episodes)
     observations, _ = environments.reset(seed=1_000_000 + options.seed)
@@ -118,28 +118,27 @@ def judge(options: argparse.Namespace, label: str, act: Callable[[np.ndarray], n
         f"{steps.mean():.0f} steps, {options.episodes} episodes",
         flush=True,
     )
-    return float(returns.mean()), float(successes.mean())
+    return float(returns.mean())
 
 
-def draw(episodes: np.ndarray, chance: tuple[float, float], name: str, file: Path) -> None:
-    """Draws return and successes over the steps of a training, beside those of random actions.
+def draw(episodes: np.ndarray, chance: float, name: str, file: Path) -> None:
+    """Draws the return over the steps of a training, beside that of random actions.
 
     Args:
         episodes: of `Curve`, (episodes, 3).
-        chance: mean return and share of successes of random actions.
+        chance: mean return of random actions.
         name: of the environment.
         file: png, svg or pdf.
     """
-    figure = matplotlib.figure.Figure(figsize=(8.0, 3.0), layout="constrained")
+    figure = matplotlib.figure.Figure(figsize=(6.0, 3.2), layout="constrained")
     parts = np.array_split(episodes, min(_POINTS, len(episodes)))
-    step, *curves = np.array([part.mean(axis=0) for part in parts]).T
-    for panel, curve, level, label in zip(figure.subplots(1, 2), curves, chance, ("return", "successes"), strict=True):
-        panel.plot(step / 1000.0, curve, label="PPO, in training")
-        panel.axhline(level, color="0.5", linestyle="--", label="random actions")
-        panel.set(xlabel="steps [1000]", ylabel=f"{label} of an episode")
-        panel.grid(alpha=0.3)
-        panel.legend()
-    figure.suptitle(name)
+    step, mean, _ = np.array([part.mean(axis=0) for part in parts]).T
+    panel = figure.subplots()
+    panel.plot(step / 1000.0, mean, label="PPO, in training")
+    panel.axhline(chance, color="0.5", linestyle="--", label="random actions")
+    panel.set(xlabel="steps [1000]", ylabel="return of an episode", title=name)
+    panel.grid(alpha=0.3)
+    panel.legend()
     figure.savefig(file, dpi=110)
 
 
