@@ -53,7 +53,7 @@ ENVS = ["gymnasium>=1.1"]
 LEARN = [*ENVS, "stable-baselines3>=2.4"]
 
 # The documentation site.
-DOCS = ["sphinx>=7", "myst-parser>=3", "furo"]
+DOCS = ["sphinx>=7", "myst-parser>=3", "myst-nb>=1.1", "furo"]
 
 TEST = [
     "pytest",

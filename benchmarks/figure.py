@@ -1,9 +1,16 @@
 """A measured figure, and the measurement of two programs on a busy machine."""
 
+import platform
 import statistics
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from grouser import __version__
 
 
 class SkippedError(Exception):
@@ -86,3 +93,36 @@ def alternating_times(repeats: int, *works: Callable[[], object]) -> list[list[f
         for work, taken in zip(works, times, strict=True):
             taken.append(cpu_time(work))
     return times
+
+
+def as_json(figures: Sequence[Figure], skipped: Mapping[str, str]) -> dict[str, Any]:
+    """All figures, with the computer that they were measured on."""
+    return {
+        "grouser": __version__,
+        "machine": {"processor": _processor(), "python": platform.python_version(), "numba": numba.__version__},
+        "figures": [
+            {
+                "name": figure.name,
+                "value": figure.value,
+                "unit": figure.unit,
+                "peer": figure.peer or None,
+                "peer_value": figure.peer_value,
+                "ratio": figure.ratio,
+                "details": figure.details,
+                "targets": [asdict(target) | {"met": target.met} for target in figure.targets],
+                "reason": figure.reason or None,
+            }
+            for figure in figures
+        ],
+        "skipped": skipped,
+    }
+
+
+def _processor() -> str:
+    """The processor's name, as the system gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0]}, {len(names)} threads" if names else platform.processor()

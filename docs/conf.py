@@ -14,9 +14,10 @@ author = "The grouser developers"
 project_copyright = author
 version = release = grouser.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4  # as GitHub makes them
+nb_execution_mode = "off"  # notebooks have their outputs (tooling/notebooks.py)
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say units and shapes
@@ -29,7 +30,7 @@ html_show_copyright = False
 
 # Pages whose links are the tree of contents, from its root.
 INDEX_PAGES = ("index", "tutorials", "how_to", "reference", "explanation", "maintainers")
-_LINK = re.compile(r"^(?:[-*] |\| )\[[^\]]+\]\((\w+)\.md\)", re.MULTILINE)
+_LINK = re.compile(r"^(?:[-*] |\| )\[[^\]]+\]\(([\w/]+)\.(?:md|ipynb)\)", re.MULTILINE)
 
 
 def contents(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grouser.identification.reading import load_identification
     from grouser.loading import load_machine, load_world
     from grouser.physics.base.errors import (
         BusyError,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from grouser.studies.attitude.motion import simulate_body
     from grouser.studies.attitude.spherical import simulate_pendulum
     from grouser.studies.friction.system import DryFriction, FrictionSystem, VariableLimit
+    from grouser.sweeps.reading import load_sweep
+    from grouser.sweeps.running import run_sweep
 
 __version__ = "0.1.0"
 
@@ -68,9 +71,12 @@ __all__ = [
     "__version__",
     "carry_over",
     "combine",
+    "load_identification",
     "load_machine",
     "load_soil",
+    "load_sweep",
     "load_world",
+    "run_sweep",
     "simulate_body",
     "simulate_pendulum",
 ]
@@ -104,9 +110,12 @@ _HOMES = {
     "World": "grouser.physics.description.data.world",
     "carry_over": "grouser.physics.simulation.transfer",
     "combine": "grouser.physics.description.machine_file.fleet",
+    "load_identification": "grouser.identification.reading",
     "load_machine": "grouser.loading",
     "load_soil": "grouser.physics.description",
+    "load_sweep": "grouser.sweeps.reading",
     "load_world": "grouser.loading",
+    "run_sweep": "grouser.sweeps.running",
     "simulate_body": "grouser.studies.attitude.motion",
     "simulate_pendulum": "grouser.studies.attitude.spherical",
 }

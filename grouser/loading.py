@@ -9,7 +9,7 @@ import yaml
 
 from grouser import catalogue
 from grouser.physics.base.checks import require_mapping
-from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description import load_machine as load_machine_file
 from grouser.physics.description import load_world as load_world_file
 from grouser.physics.description import parse_world
@@ -17,6 +17,9 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.description.text.files import require_path
 from grouser.physics.description.text.names import closest
+from grouser.physics.description.text.yaml_reader import Reader, compose, compose_text
+
+_MAPPING = "mapping"  # In place of a file's name.
 
 
 def load_machine(
@@ -74,9 +77,34 @@ def load_world(world: str | Path | Mapping[str, Any] | None = None) -> World:
     if world is None:
         return World()
     if isinstance(world, Mapping):
-        return parse_world(yaml.safe_dump(_plain("world", world), sort_keys=False), "mapping")
+        return parse_world(_text("world", world), _MAPPING)
     path = require_path("world", world, "the name of a world, the path of a world file, or a mapping")
     return load_world_file(catalogue.world_file(world) if isinstance(world, str) else path)
+
+
+def read_values(what: str, source: str | Path | Mapping[str, Any]) -> tuple[yaml.Node, Reader]:
+    """Returns the root node of a YAML file, or of what such a file holds as a mapping, and a reader of its values.
+
+    Args:
+        what: kind of file, for messages.
+        source: path of the file, or the mapping, whose file names start at the working directory.
+
+    Raises:
+        MachineError: the file cannot be read, is not YAML or is empty.
+        ParameterError: what is given is none of these.
+    """
+    if isinstance(source, Mapping):
+        file, root = _MAPPING, compose_text(_text(what, source), _MAPPING, what)
+    else:
+        path = require_path(what, source, f"the path of a {what} file, or a mapping")
+        file, root = str(path), compose(path, what)
+    if root is None:
+        raise MachineError("the file is empty", file=file)
+    return root, Reader(file)
+
+
+def _text(name: str, mapping: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(_plain(name, mapping), sort_keys=False)
 
 
 def _plain(name: str, value: object) -> Any:

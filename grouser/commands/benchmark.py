@@ -1,17 +1,12 @@
 """`grouser bench`: measures speed and prints a table; peers are measured in the same run."""
 
 import argparse
-import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 
-import numba
-
-from grouser import __version__, benchmarks
+from grouser import benchmarks
 from grouser.arguments import Parser
-from grouser.benchmarks.figure import Figure, SkippedError
+from grouser.benchmarks.figure import Figure, SkippedError, as_json
 from grouser.json_output import SCREEN, add_json, check_json_file, write_json
 
 _COLUMNS = f"{'':38}{'grouser':>12}  {'peer':>12}  {'ratio':>7}"
@@ -72,42 +67,9 @@ def figure_text(figure: Figure, with_details: bool) -> str:
     return "\n".join([line, *notes])
 
 
-def as_json(figures: Sequence[Figure], skipped: dict[str, str]) -> dict:
-    """All figures, with the computer that they were measured on."""
-    return {
-        "grouser": __version__,
-        "machine": {"processor": _processor(), "python": platform.python_version(), "numba": numba.__version__},
-        "figures": [
-            {
-                "name": figure.name,
-                "value": figure.value,
-                "unit": figure.unit,
-                "peer": figure.peer or None,
-                "peer_value": figure.peer_value,
-                "ratio": figure.ratio,
-                "details": figure.details,
-                "targets": [asdict(target) | {"met": target.met} for target in figure.targets],
-                "reason": figure.reason or None,
-            }
-            for figure in figures
-        ],
-        "skipped": skipped,
-    }
-
-
 def _quantity(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}" if value < 100.0 else f"{value:.0f} {unit}"
 
 
 def _rounded(value: float | int | str) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _processor() -> str:
-    """The processor's name, as the system gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0]}, {len(names)} threads" if names else platform.processor()

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from grouser.arguments import Parser
-from grouser.identification.drawing import check_plot_file, draw
+from grouser.identification.drawing import check_plot_file
 from grouser.identification.reading import load_identification
 from grouser.identification.report import document_of, grouped_settings, text_of
 from grouser.json_output import SCREEN, add_json, check_json_file, write_json
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.output is not None:
         _write(options.output, yaml.safe_dump(grouped_settings(result), sort_keys=False))
     if options.plot is not None:
-        draw(result, options.plot)
+        result.plot(options.plot)
     if options.json is not None:
         write_json(options.json, document_of(result))
     if options.json != SCREEN:

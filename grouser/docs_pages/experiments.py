@@ -30,18 +30,18 @@ def _section(name: str) -> Iterator[str]:
     experiment, references = experiments.load(name), load_references(name)
     yield f"## `{name}`"
     yield ""
-    described = _words(experiment.DESCRIPTION)
-    yield f"{described[0].upper()}{described[1:]}."
+    yield sentence(experiment.DESCRIPTION)
     yield ""
-    yield f"- {references.heading.capitalize()}: {_words(references.source)}"
+    yield f"- {references.heading.capitalize()}: {words(references.source)}"
     if references.standing:
-        yield f"- In place of the publication: {_words(references.standing)}"
+        yield f"- In place of the publication: {words(references.standing)}"
+    yield f"- [Verdicts](verdicts.md#{name})"
     yield f"- Cases: {', '.join(f'`{case.name}`' for case in references.cases)}"
     yield ""
     yield "| parameter | default | valid | meaning |"
     yield "|---|---|---|---|"
     for key, parameter in experiment.PARAMETERS.items():
-        yield f"| `{key}` | {_default(parameter)} | {_cell(parameter.valid())} | {_cell(parameter.description)} |"
+        yield f"| `{key}` | {_default(parameter)} | {cell(parameter.valid())} | {cell(parameter.description)} |"
     yield ""
 
 
@@ -54,11 +54,18 @@ def _default(parameter: Parameter) -> str:
     return f"`{value}`" if value != "" else ""
 
 
-def _cell(text: str) -> str:
-    return _words(text).replace("|", "\\|")
+def sentence(text: str) -> str:
+    """A description as a sentence."""
+    return f"{words(text[0].upper() + text[1:])}."
 
 
-def _words(text: str) -> str:
+def cell(text: str) -> str:
+    """A text as the cell of a table of Markdown."""
+    return words(text).replace("|", "\\|")
+
+
+def words(text: str) -> str:
+    """A text on one line of Markdown."""
     return " ".join(text.split()).replace("<", "&lt;")
 
 

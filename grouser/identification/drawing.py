@@ -1,15 +1,17 @@
 """Plots of fits and their residuals."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grouser.identification.identification import Identified, measured_runs
 from grouser.identification.measured_run import MeasuredNumber, SampledSignal
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.base.figures import save_figure
+from grouser.physics.base.figures import make_figure, save_figure
 from grouser.physics.base.optional import require_package
+
+if TYPE_CHECKING:
+    from grouser.identification.identification import Identified
 
 ENDINGS = ("png", "svg", "pdf")
 _ROWS = 12  # of panels: more could not be read
@@ -23,7 +25,7 @@ def check_plot_file(file: Path) -> None:
         raise ParameterError("--plot", str(file), f"a file of {', '.join(ENDINGS)} in a folder that exists")
 
 
-def draw(result: Identified, file: Path | None = None) -> Any:
+def draw(result: "Identified", file: str | Path | None = None) -> Any:
     """Draws what was measured with what is simulated, and the residuals beside it in their sigmas.
 
     Args:
@@ -37,9 +39,7 @@ def draw(result: Identified, file: Path | None = None) -> Any:
         ParameterError: matplotlib is not installed, or the file cannot be written.
     """
     rows = [*_signals(result), *_numbers(result)][:_ROWS]
-    figure_type = require_package("matplotlib.figure", "study", "a plot").Figure
-    size = (2.0 * _PANEL[0], _PANEL[1] * len(rows) + 0.6)
-    figure = figure_type(figsize=size, layout="constrained")
+    figure = make_figure(2.0 * _PANEL[0], _PANEL[1] * len(rows) + 0.6)
     panels = figure.subplots(len(rows), 2, squeeze=False)
     residuals = (result.simulated - result.measured) / result.sigmas
     for (fit, rest), (title, along, across, places, joined) in zip(panels, rows, strict=True):
@@ -59,21 +59,21 @@ def draw(result: Identified, file: Path | None = None) -> Any:
     return figure
 
 
-def _signals(result: Identified) -> list[tuple[str, str, np.ndarray, Any, bool]]:
+def _signals(result: "Identified") -> list[tuple[str, str, np.ndarray, Any, bool]]:
     """A row for each signal of each run: title, label and numbers along x, places of its values, joined or not."""
     several = len(result.comparison.runs) > 1
     return [
         (f"{one.name} ({run.name})" if several else one.name, "time [s]", one.series.time, place, True)
-        for run, places in measured_runs(result)
+        for run, places in result.measured_runs
         for one, place in zip(run.observations, places, strict=True)
         if isinstance(one, SampledSignal)
     ]
 
 
-def _numbers(result: Identified) -> list[tuple[str, str, np.ndarray, Any, bool]]:
+def _numbers(result: "Identified") -> list[tuple[str, str, np.ndarray, Any, bool]]:
     """A row for each measure, through all runs."""
     found: dict[str, tuple[list[int], list[int]]] = {}
-    for number, (run, places) in enumerate(measured_runs(result)):
+    for number, (run, places) in enumerate(result.measured_runs):
         for one, place in zip(run.observations, places, strict=True):
             if isinstance(one, MeasuredNumber):
                 runs, where = found.setdefault(one.name, ([], []))

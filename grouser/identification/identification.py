@@ -3,11 +3,14 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
 
 from grouser.identification.derivatives import Evaluate, central_jacobian
+from grouser.identification.drawing import draw
 from grouser.identification.measured_run import Group, MeasuredRun, groups_of
 from grouser.identification.parameters import FitParameter, settings_of
 from grouser.identification.searching import Search, search, search_from_all, spread_starts
@@ -110,6 +113,32 @@ class Identified:
         """Those of the machine's description, as `Machine.replace` takes them."""
         group = "machine."
         return {name[len(group) :]: value for name, value in self.settings.items() if name.startswith(group)}
+
+    @property
+    def measured_runs(self) -> list[tuple[MeasuredRun, list[slice]]]:
+        """The runs, and where the values of each of their observations are among all."""
+        found, count = [], 0
+        for run in self.comparison.runs:
+            places = []
+            for observation in run.observations:
+                places.append(slice(count, count + len(observation.values)))
+                count += len(observation.values)
+            found.append((run, places))
+        return found
+
+    def plot(self, file: str | Path | None = None) -> Any:
+        """Draws what was measured with what is simulated, and the residuals beside it in their sigmas.
+
+        Args:
+            file: to which it is written as well: png, svg or pdf.
+
+        Returns:
+            The figure of matplotlib.
+
+        Raises:
+            ParameterError: matplotlib is not installed, or the file cannot be written.
+        """
+        return draw(self, file)
 
     def same_optimum(self, number: int) -> bool:
         """Whether a search ended with the best one's cost, at its place."""
@@ -327,16 +356,4 @@ def _warnings(result: Identified, jacobian: np.ndarray) -> list[str]:
         found.append(f"{len(others)} searches ended elsewhere with the same cost: the optimum is not unique")
     if not result.searches[result.best].converged:
         found.append("the best search ended at its limit of iterations")
-    return found
-
-
-def measured_runs(result: Identified) -> list[tuple[MeasuredRun, list[slice]]]:
-    """The runs, and where the values of each of their observations are among all."""
-    found, count = [], 0
-    for run in result.comparison.runs:
-        places = []
-        for observation in run.observations:
-            places.append(slice(count, count + len(observation.values)))
-            count += len(observation.values)
-        found.append((run, places))
     return found

@@ -1,5 +1,6 @@
 """Identifications of YAML files (docs/identify.md)."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from grouser.identification.measured_run import MeasuredRun
 from grouser.identification.measurements import FileSpecification, NumberSpecification, read_runs
 from grouser.identification.parameters import DELAY, FitParameter
 from grouser.identification.simulating import Comparison
-from grouser.physics.base.errors import MachineError, ParameterError
-from grouser.physics.description.text.yaml_reader import Reader, compose
+from grouser.loading import read_values
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.text.yaml_reader import Reader
 from grouser.trials.measures import Measure
 from grouser.trials.reading import check_node_address, read_measures, read_trial
 
@@ -26,21 +28,18 @@ _STARTS_MAX = 10_000
 _VALUE_MAX = 1e30
 
 
-def load_identification(path: str | Path, processes: int = 0) -> Identification:
+def load_identification(task: str | Path | Mapping[str, Any], processes: int = 0) -> Identification:
     """Reads an identification, with its measured data.
 
     Args:
-        path: of the YAML file.
+        task: path of the YAML file, or what such a file holds as a mapping (docs/identify.md).
         processes: that will simulate; 0: one for each core.
 
     Raises:
-        MachineError: the file cannot be read or is no identification; or the machine or world is refused.
+        MachineError: it cannot be read or is no identification; or the machine or world is refused.
         ParameterError: measured data that cannot be read, or do not fit the trial.
     """
-    root = compose(Path(path), "identification")
-    reader = Reader(str(path))
-    if root is None:
-        raise MachineError("the file is empty", file=path)
+    root, reader = read_values("identification", task)
     nodes = reader.mapping(root, "identification", _KEYS)
     need = {key: reader.required(nodes, key, root, "identification") for key in ("trial", "measurements", "parameters")}
     measures = {one.name: one for one in read_measures(reader, nodes["measures"])} if "measures" in nodes else {}

@@ -5,6 +5,8 @@ from typing import Any
 
 from grouser.references.comparison import Comparison
 
+AGREES, DISAGREES = "agrees", "DISAGREES"
+
 
 def headings(heading: str) -> list[str]:
     """Headings of the table of comparisons; `heading` is that of the references."""
@@ -18,7 +20,7 @@ def cells(comparison: Comparison) -> list[str]:
         quantity += f" (worst of {comparison.count})"
     difference = "-" if comparison.difference is None else f"{comparison.difference:+.2g}"
     tolerance = "the same" if not comparison.tolerance else f"{comparison.tolerance:.2g}"
-    verdict = "agrees" if comparison.agrees else "DISAGREES"
+    verdict = AGREES if comparison.agrees else DISAGREES
     return [quantity, _text(comparison.expected), _text(comparison.found), difference, tolerance, verdict]
 
 

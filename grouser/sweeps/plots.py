@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grouser.physics.base.figures import save_figure
-from grouser.physics.base.optional import require_package
+from grouser.physics.base.figures import make_figure, save_figure
 from grouser.sweeps.parameters import Parameter
 from grouser.sweeps.plan import OPTIMISATION, Plan
 from grouser.sweeps.results import Run, as_text
@@ -17,7 +16,7 @@ _PANEL = (3.6, 2.8)  # Size of a panel [inches].
 _PANELS_MAX = 64
 
 
-def draw(plan: Plan, runs: Sequence[Run], document: Mapping[str, Any], file: str | Path) -> None:
+def draw(plan: Plan, runs: Sequence[Run], document: Mapping[str, Any], file: str | Path | None = None) -> Any:
     """Draws what a sweep found.
 
     Sobol indices are bars; an optimisation is its history; a grid of two parameters is a heat map; anything else is
@@ -27,7 +26,10 @@ def draw(plan: Plan, runs: Sequence[Run], document: Mapping[str, Any], file: str
         plan: the sweep.
         runs: all of them.
         document: of `analysis.analyse`.
-        file: png, svg or pdf.
+        file: to which it is written as well: png, svg or pdf.
+
+    Returns:
+        The figure of matplotlib.
 
     Raises:
         ParameterError: the file cannot be written, or matplotlib is not installed.
@@ -41,13 +43,13 @@ def draw(plan: Plan, runs: Sequence[Run], document: Mapping[str, Any], file: str
         figure = _heat_maps(plan, fine)
     else:
         figure = _scatter(plan, fine)
-    save_figure(figure, file, "--plot", dpi=130)
+    if file is not None:
+        save_figure(figure, file, "--plot", dpi=130)
+    return figure
 
 
 def _panels(rows: int, columns: int) -> tuple[Any, Any]:
-    figure_type = require_package("matplotlib.figure", "study", "a plot").Figure
-    size = (max(_PANEL[0] * columns, 6.0), max(_PANEL[1] * rows, 4.0))
-    figure = figure_type(figsize=size, layout="constrained")
+    figure = make_figure(max(_PANEL[0] * columns, 6.0), max(_PANEL[1] * rows, 4.0))
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 

@@ -1,14 +1,16 @@
 """Sweeps of YAML files."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from grouser.physics.base.errors import MachineError, ParameterError
+from grouser.loading import read_values
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.text.names import closest
-from grouser.physics.description.text.yaml_reader import Reader, compose
+from grouser.physics.description.text.yaml_reader import Reader
 from grouser.sweeps.optimising import SAMPLERS
 from grouser.sweeps.parameters import Parameter
 from grouser.sweeps.plan import METHODS, OPTIMISATION, Plan
@@ -21,16 +23,17 @@ _RUNS_MAX = 10**8
 _COUNTS = {"samples": (1, _RUNS_MAX), "runs": (1, _RUNS_MAX), "batch": (1, 10_000)}
 
 
-def load_sweep(path: str | Path) -> Plan:
+def load_sweep(sweep: str | Path | Mapping[str, Any]) -> Plan:
     """Reads a sweep (docs/sweep.md).
 
+    Args:
+        sweep: path of the YAML file, or what such a file holds as a mapping.
+
     Raises:
-        MachineError: the file cannot be read or is no sweep; the message has the file and the line.
+        MachineError: it cannot be read or is no sweep; the message has the file and the line.
+        ParameterError: what is given is none of these.
     """
-    root = compose(Path(path), "sweep")
-    reader = Reader(str(path))
-    if root is None:
-        raise MachineError("the file is empty", file=path)
+    root, reader = read_values("sweep", sweep)
     nodes = reader.mapping(root, "sweep", KEYS)
     need = {key: reader.required(nodes, key, root, "sweep") for key in ("trial", "parameters", "measures", "method")}
     measures = read_measures(reader, need["measures"])

@@ -1,6 +1,6 @@
 """The hydraulic circuit of a simulation, or of one machine in it, by name; cylinders are in `MachineView`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 
 import numpy as np
 
@@ -71,6 +71,12 @@ class CircuitView:
         self.cylinder_energy = elements_view(
             "cylinder", names.cylinder, own.cylinder, lambda c: cylinder_energy(engine.state, c)
         )
+
+    def __repr__(self) -> str:
+        parts: dict[str, Sized] = {"lines": self.lines, "valves": self.spool_position}
+        parts |= {"pumps": self.pump, "hydraulic motors": self.hydraulic_motor}
+        counts = [f"{len(own)} {name if len(own) > 1 else name[:-1]}" for name, own in parts.items() if len(own)]
+        return f"<circuit: {', '.join(counts) or 'none'}>"
 
     def actuator_flows(self) -> np.ndarray:
         """Flows of `port_flow` into both sides of each cylinder, then of each motor [m3/s], (actuators, 2)."""

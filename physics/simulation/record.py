@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.base.figures import save_figure
+from grouser.physics.base.figures import make_figure, save_figure
 from grouser.physics.base.optional import require_package
 from grouser.physics.description.text.names import closest
 
@@ -102,11 +102,10 @@ class Record:
         Raises:
             ParameterError: the package matplotlib is not installed, or the file cannot be written.
         """
-        figure_type = require_package("matplotlib.figure", "study", "a plot").Figure
         count = len(self.names)
         columns = 1 if count <= 2 * _COLUMNS else _COLUMNS
         rows = -(-count // columns)
-        figure = figure_type(figsize=(_PANEL[0] * columns + 1.0, _PANEL[1] * rows + 0.6), layout="constrained")
+        figure = make_figure(_PANEL[0] * columns + 1.0, _PANEL[1] * rows + 0.6)
         panels = figure.subplots(rows, columns, sharex=True, squeeze=False)
         for panel, name in zip(panels.flat, self.names, strict=False):
             panel.plot(self.time, self[name], linewidth=1.2, marker="o" if len(self) == 1 else "")

@@ -41,6 +41,9 @@ class Snapshot(NamedTuple):
     command: Command
     system: str
 
+    def __repr__(self) -> str:
+        return f"<Snapshot after {int(self.state.step_count[0])} steps>"
+
 
 class Simulation(MachineView):
     """A machine in a world, or several that touch each other.

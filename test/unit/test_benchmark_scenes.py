@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from grouser.benchmarks import chain, contacts, fleet, mujoco_peer, scenes, stepping
-from grouser.benchmarks.figure import Figure, Target
+from grouser.benchmarks.figure import Figure, Target, as_json
 from grouser.benchmarks.solver_effort import RESIDUAL
-from grouser.commands.benchmark import as_json, figure_text
+from grouser.commands.benchmark import figure_text
 from grouser.physics.base.errors import MachineError
 
 STACKS = (scenes.stack(), scenes.wall(), scenes.pyramid(), scenes.heavy_on_light(), scenes.boxes_apart(9))

@@ -102,3 +102,5 @@ def test_texts_say_what_there_is():
     assert repr(machine) == "<Machine 'hydraulic_lift': 3 links, 2 joints, 1 valve, 1 cylinder>"
     simulation = Simulation(machine, load_world("flat"))
     assert repr(simulation) == "<Simulation of 'hydraulic_lift' in 'flat' at t = 0 s, steps of 0.001 s>"
+    assert repr(simulation.snapshot()) == "<Snapshot after 0 steps>"
+    assert repr(simulation.circuit) == f"<circuit: {len(simulation.circuit.lines)} lines, 1 valve>"

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -12,10 +13,17 @@ from pathlib import Path
 import pytest
 
 import grouser
+from grouser import experiments
+from grouser.benchmarks import history
 from grouser.commands.registry import COMMANDS
 from grouser.docs_pages.command_line import command_line_page
 from grouser.docs_pages.experiments import experiments_page
 from grouser.docs_pages.python_api import python_api_page
+from grouser.docs_pages.verdicts import VERDICTS, verdicts_page
+from grouser.experiments.protocol import complete_parameters
+from grouser.references.comparison import compare
+from grouser.references.reader import load_references
+from grouser.references.words import AGREES, cells
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -38,7 +46,8 @@ def test_every_page_is_in_the_contents_once():
     settings = site_settings()
     listed = [page for index in settings.INDEX_PAGES for page in settings.contents((DOCS / f"{index}.md").read_text())]
     assert {name: count for name, count in Counter(listed).items() if count > 1} == {}
-    assert {"index", *listed} == {page.stem for page in DOCS.glob("*.md")}
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("notebooks/*.ipynb")]
+    assert {"index", *listed} == {page.relative_to(DOCS).with_suffix("").as_posix() for page in pages}
 
 
 def anchors(text):
@@ -70,6 +79,18 @@ def test_links_lead_somewhere(page):
 def test_generated_page_is_up_to_date(name, make):
     remedy = f"run: python -m grouser.docs_pages.{name} > docs/{name}.md"
     assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == make(), remedy
+
+
+def test_the_verification_report_is_up_to_date():
+    stored = json.loads(VERDICTS.read_text(encoding="utf-8"))
+    remedy = "run: python -m grouser.docs_pages.verdicts > docs/verdicts.md"
+    assert (DOCS / "verdicts.md").read_text(encoding="utf-8") == verdicts_page(stored), remedy
+
+
+def test_the_history_of_the_speed_is_up_to_date():
+    remedy = "run: python -m grouser.benchmarks.history page > docs/speed_history.md"
+    assert (DOCS / "speed_history.md").read_text(encoding="utf-8") == history.page(history.entries()), remedy
+    assert (DOCS / "images" / "speed_history.png").exists()
 
 
 def test_the_command_line_page_has_every_command():
@@ -119,3 +140,24 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     page = (tmp_path / "python_api.html").read_text(encoding="utf-8")
     assert all(f'id="grouser.{name}"' in page for name in grouser.__all__ if name != "__version__")
     assert "demolition" in (tmp_path / "searchindex.js").read_text(encoding="utf-8")
+
+
+def test_stored_verdicts_are_of_the_references_and_agree():
+    stored = json.loads(VERDICTS.read_text(encoding="utf-8"))
+    assert set(stored) <= set(experiments.NAMES)
+    for name, entry in stored.items():
+        assert set(entry["cases"]) == {case.name for case in load_references(name).cases}
+        assert all(row[-1] == AGREES for rows in entry["cases"].values() for row in rows), name
+
+
+@pytest.mark.parametrize("name", ["planar_pendulum", "plate_sinkage"])
+def test_a_stored_verdict_is_what_a_run_gives(name):
+    experiment = experiments.load(name)
+    stored = json.loads(VERDICTS.read_text(encoding="utf-8"))[name]["cases"]
+    for case in load_references(name).cases:
+        parameters = complete_parameters(experiment, case.parameters)
+        rows = [cells(item) for item in compare(case, parameters, experiment.run(**parameters))]
+        for row, expected in zip(rows, stored[case.name], strict=True):
+            assert [row[0], row[-1]] == [expected[0], expected[-1]]
+            # nine digits are stored; another processor rounds the last ones otherwise
+            assert float(row[2]) == pytest.approx(float(expected[2]), rel=1e-7)
