@@ -9,8 +9,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from grouser.experiments.protocol import Parameter, positive
-from grouser.physics.blocks.assembly import RELAXATIONS, Assembly, Interface
+from grouser.physics.blocks.assembly import RELAXATIONS, Assembly
 from grouser.physics.blocks.building import Block
+from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.modes import BlockMaterial
 from grouser.physics.blocks.polyhedron import make_box
 from grouser.physics.blocks.walls import make_wall

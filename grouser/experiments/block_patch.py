@@ -14,8 +14,9 @@ import numpy as np
 from grouser.experiments.block_parameters import MATERIAL, NORMAL_STIFFNESS, ORDER, SHEAR_STIFFNESS, read_material
 from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.physics.blocks.assembly import Assembly, Interface
+from grouser.physics.blocks.assembly import Assembly
 from grouser.physics.blocks.building import Block
+from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.polyhedron import make_prism
 from grouser.physics.blocks.walls import make_wall
 

@@ -13,8 +13,9 @@ import numpy as np
 from grouser.experiments.block_parameters import MATERIAL, ORDER, TIMES, read_angles, read_material
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.physics.blocks.assembly import Assembly, Interface
+from grouser.physics.blocks.assembly import Assembly
 from grouser.physics.blocks.building import Block
+from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.polyhedron import make_box
 
 DESCRIPTION = "a deformable cube holds or slides on a slope"

@@ -10,7 +10,8 @@ import numpy as np
 from grouser.experiments.block_parameters import CHAIN, TIMES, read_material
 from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.physics.blocks.assembly import Assembly, Interface
+from grouser.physics.blocks.assembly import Assembly
+from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.walls import make_wall
 
 DESCRIPTION = "a pulse runs along a bar of deformable blocks"

@@ -9,7 +9,6 @@ assembly.stress("block_0_0_0")
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +18,14 @@ from grouser.physics.base.errors import DivergenceError, ParameterError, StateEr
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
 from grouser.physics.blocks.building import Block, make_loads, make_state, make_system, make_workspace
+from grouser.physics.blocks.energy import Energy, read_energy
 from grouser.physics.blocks.faces import gauss_points
+from grouser.physics.blocks.interface import Interface, make_laws
 from grouser.physics.blocks.modes import BlockMaterial, elasticity, make_modes, mode_shapes, strain_operator
 from grouser.physics.blocks.motion import advance
 from grouser.physics.blocks.relaxation import relax
 from grouser.physics.blocks.stiffness import critical_step, scaled_masses
-from grouser.physics.blocks.system import BREAKING, DAMPING, FRICTION, Laws, State
+from grouser.physics.blocks.system import State
 
 # Beyond the masses with which steps are just stable: `local` makes forces against the motion 1.8 times as large.
 _MASS_FACTORS = {"viscous": 1.1, "local": 2.0}
@@ -33,54 +34,11 @@ RELAXATIONS = tuple(_MASS_FACTORS)
 _SAFE = 0.9
 
 
-@dataclass(frozen=True)
-class Interface:
-    """Joints and contacts of the blocks; with neither cohesion nor tensile strength nothing is bonded.
-
-    Attributes:
-        normal_stiffness, shear_stiffness: k_n, k_s [Pa/m].
-        friction: of broken and free faces, and of bonded ones under pressure [-].
-        cohesion: shear stress that bonded faces bear without pressure [Pa].
-        tensile_strength: stress that they bear [Pa].
-    """
-
-    normal_stiffness: float
-    shear_stiffness: float
-    friction: float = 0.0
-    cohesion: float = np.inf
-    tensile_strength: float = np.inf
-
-
 class Relaxed(NamedTuple):
     """How a relaxation ended: steps made, and the largest unbalanced force as a share of a contact's mean force."""
 
     steps: int
     unbalanced: float
-
-
-class Energy(NamedTuple):
-    """Energies and losses since the start [J].
-
-    Attributes:
-        kinetic: of motion, rotation and vibration.
-        strain: in the blocks.
-        springs: in joints and contacts.
-        potential: of weights and loads, from the places where the blocks were made.
-        damping, friction, breaking: lost.
-    """
-
-    kinetic: float
-    strain: float
-    springs: float
-    potential: float
-    damping: float
-    friction: float
-    breaking: float
-
-    @property
-    def total(self) -> float:
-        """All together: constant where no driven block does work."""
-        return sum(self)
 
 
 class Assembly:
@@ -118,24 +76,15 @@ class Assembly:
         Raises:
             ParameterError: a value out of its range, or a name that is given twice.
         """
-        _check_interface(interface)
         self.names = tuple(block.name for block in blocks)
         for number, name in enumerate(self.names):
             if name in self.names[:number]:
                 raise ParameterError("block", name, "names of which each is given once")
         if not self.names:
             raise ParameterError("blocks", [], "at least one block")
-        laws = Laws(
-            **{name: float(getattr(interface, name)) for name in interface.__dataclass_fields__},
-            mass_damping=require_range("mass_damping", mass_damping, 0.0, 1e9, "1/s"),
-            stiffness_damping=require_range("stiffness_damping", stiffness_damping, 0.0, 1e9, "s"),
-            collide=bool(collide),
-            gravity=np.array(require_vector("gravity", gravity, 3, "m/s2")),
-        )
+        laws = make_laws(interface, gravity, mass_damping, stiffness_damping, collide)
         self._blocks, self._material = tuple(blocks), material
         modes = [make_modes(block.shape, material, order) for block in blocks]
-        self._volumes = np.array([part.volume for part in modes])
-        self._order = order
         self._system = make_system(blocks, modes, order, laws)
         self.state = make_state(self._system)
         self._start = self._system.bodies.start
@@ -240,7 +189,9 @@ class Assembly:
 
     # motion
 
-    def throw(self, block: str, velocity: Sequence[float], angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+    def set_velocity(
+        self, block: str, velocity: Sequence[float], angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)
+    ) -> None:
         """Gives a block that moves by itself a velocity of its centre [m/s] and an angular velocity [rad/s]."""
         number = self._number(block)
         if self._system.bodies.driven[number]:
@@ -381,36 +332,14 @@ class Assembly:
         moments = np.cross(self._start + self.state.displacement, momenta) + self.state.angular_momentum
         return np.concatenate([momenta.sum(axis=0), moments.sum(axis=0)])
 
-    def energy(self) -> Energy:
-        """Energies at the present positions; the kinetic one by the product of speeds half a step before and after."""
-        return self._energy(self.checked_step())
-
-    def energy_at(self, step: float) -> Energy:
-        """Energies as of `energy`, for steps of another length [s]."""
-        return self._energy(self.checked_step(step))
-
-    def _energy(self, step: float) -> Energy:
+    def energy(self, step: float | None = None) -> Energy:
+        """Energies at the present positions, of steps of a length [s]; None: of nine tenths of the critical one."""
         before = self.snapshot()
-        bodies, laws = self._system.bodies, self._system.laws
-        advance(self._system_packed, self._state_packed, self._workspace_packed, step, 1)
+        advance(self._system_packed, self._state_packed, self._workspace_packed, self.checked_step(step), 1)
         after, springs = self.snapshot(), float(self._workspace.spring_energy[0])
         self.restore(before)
-        moving = bodies.mass @ ((before.velocity * after.velocity).sum(axis=1) + (before.rate * after.rate).sum(axis=1))
-        turning = (before.angular_momentum * after.angular_velocity).sum()
-        potential = -float(bodies.mass @ (before.displacement @ laws.gravity))
-        potential -= self.load_factor * sum(
-            float(force @ (self._at(number, point) - point)) for number, point, force in self._forces
-        )
-        lost = before.lost
-        return Energy(
-            0.5 * float(moving + turning),
-            0.5 * float((bodies.stiffness * before.q**2).sum()),
-            springs,
-            potential,
-            float(lost[DAMPING]),
-            float(lost[FRICTION]),
-            float(lost[BREAKING]),
-        )
+        work = sum(float(force @ (self._at(number, point) - point)) for number, point, force in self._forces)
+        return read_energy(self._system, before, after, springs, self.load_factor * work)
 
     def _at(self, number: int, material: np.ndarray) -> np.ndarray:
         return self.place(self.names[number], material + self._start[number]) - self._start[number]
@@ -441,16 +370,10 @@ class Assembly:
 
     def _check(self) -> None:
         for part in (self.state.displacement, self.state.velocity, self.state.q):
-            bad = ~np.isfinite(part).all(axis=1)
+            bad = ~np.isfinite(part)
             if bad.any():
-                raise DivergenceError(np.nan, f"block '{self.names[int(np.argmax(bad))]}'", np.nan)
+                number = int(np.argmax(bad.any(axis=1)))
+                name, value = self.names[number], float(part[number][bad[number]][0])
+                raise DivergenceError(float(self.state.time[0]), f"block '{name}'", value)
         if self.state.contact_count[0] == len(self.state.contact_pair):
             raise StateError(f"more contacts than the {len(self.state.contact_pair)} that there is room for")
-
-
-def _check_interface(interface: Interface) -> None:
-    for name in ("normal_stiffness", "shear_stiffness"):
-        require_range(name, getattr(interface, name), 0.0, 1e18, "Pa/m")
-    require_range("friction", interface.friction, 0.0, 100.0)
-    for name in ("cohesion", "tensile_strength"):
-        require_range(name, getattr(interface, name), 0.0, np.inf, "Pa")

@@ -86,6 +86,7 @@ def make_state(system: System) -> State:
     count, width = system.bodies.stiffness.shape
     points, room = len(system.joints.area), _ROOM * count
     return State(
+        time=np.zeros(1),
         displacement=np.zeros((count, 3)),
         quaternion=np.tile([0.0, 0.0, 0.0, 1.0], (count, 1)),
         velocity=np.zeros((count, 3)),

@@ -17,6 +17,7 @@ def advance(system, state, work, step: float, steps: int):
     """
     for _ in range(steps):
         apply_forces(system, state, work, step)
+        state.time[0] += step
         for block in range(state.displacement.shape[0]):
             if system.bodies.driven[block]:
                 _move_driven(state, work, block, step)

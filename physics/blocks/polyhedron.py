@@ -5,12 +5,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 from scipy.special import roots_jacobi
 
 from grouser.physics.base.errors import ParameterError
 
 # Share of the extent by which vertices may be off the plane of their face.
 FLATNESS = 1e-9
+# Decimals to which the planes of triangles of one face agree.
+_PLANES = 9
 # Nodes of the quadrature along each direction: exact up to the degree 2 * 3 - 1.
 _NODES = 3
 
@@ -97,6 +100,33 @@ def make_prism(name: str, outline: Sequence[Sequence[float]], near: float, far: 
     vertices = [(x, y, z) for y in (near, far) for x, z in outline]
     sides = [((i + 1) % count, i, i + count, (i + 1) % count + count) for i in range(count)]
     return make_polyhedron(name, np.array(vertices), [range(count), range(2 * count - 1, count - 1, -1), *sides])
+
+
+def make_hull(name: str, points: np.ndarray) -> Polyhedron:
+    """The convex hull of points, its triangles in one plane joined to faces.
+
+    Args:
+        name: of what has the shape, for messages.
+        points: (n, 3), not all in one plane [m].
+
+    Raises:
+        ParameterError: points in one plane, or that are no numbers.
+    """
+    points = np.array(points, dtype=float)
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):
+        raise ParameterError(f"points of block '{name}'", points.tolist(), "finite points in space") from None
+    planes, members = np.unique(hull.equations.round(_PLANES), axis=0, return_inverse=True)
+    faces = []
+    for number, plane in enumerate(planes):
+        corners = np.unique(hull.simplices[members.ravel() == number])
+        first = points[corners] - points[corners].mean(axis=0)
+        across = np.cross(plane[:3], first[0])
+        faces.append(corners[np.argsort(np.arctan2(first @ across, first @ first[0]))])
+    used, numbers = np.unique(np.concatenate(faces), return_inverse=True)
+    starts = np.cumsum([len(face) for face in faces])[:-1]
+    return make_polyhedron(name, points[used], [face.tolist() for face in np.split(numbers.ravel(), starts)])
 
 
 def edges(polyhedron: Polyhedron) -> list[tuple[int, int, int, int]]:

@@ -132,6 +132,7 @@ class State(NamedTuple):
     """All that a restart needs. Speeds are those half a step before the positions.
 
     Attributes:
+        time: of the positions since the start, (1,) [s].
         displacement: of the centres from their start, (b, 3) [m]: springs would feel the rounding of their places.
         quaternion: of the blocks' axes, (b, 4).
         velocity: (b, 3) [m/s].
@@ -150,6 +151,7 @@ class State(NamedTuple):
         lost: energy lost in damping, friction and breaking, (3,) [J].
     """
 
+    time: np.ndarray
     displacement: np.ndarray
     quaternion: np.ndarray
     velocity: np.ndarray

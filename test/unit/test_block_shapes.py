@@ -6,7 +6,7 @@ import pytest
 from grouser import ParameterError
 from grouser.physics.blocks.faces import cell_ends, find_joints, gauss_points
 from grouser.physics.blocks.modes import BlockMaterial, make_modes, mode_shapes, strain_operator
-from grouser.physics.blocks.polyhedron import edges, make_box, make_polyhedron, make_prism, volume_points
+from grouser.physics.blocks.polyhedron import edges, make_box, make_hull, make_polyhedron, make_prism, volume_points
 from grouser.physics.blocks.walls import make_wall
 
 STONE = BlockMaterial(1e9, 0.25, 2000.0)
@@ -46,6 +46,20 @@ def test_volume_integrals_are_exact_to_the_fifth_degree():
 def test_shapes_that_are_no_convex_block_are_refused(vertices, faces, face, problem):
     with pytest.raises(ParameterError, match=f"{face} of block 'odd'.*{problem}"):
         make_polyhedron("odd", vertices, faces)
+
+
+def test_hull_of_points_joins_the_triangles_of_a_face():
+    """Corners of a cube and points within it, and of a wedge: the faces and volume of the solids."""
+    inside = np.random.default_rng(1).uniform(0.1, 0.9, (20, 3))
+    corners = make_box("cube", (0, 0, 0), (1, 1, 1)).vertices
+    cube = make_hull("cube", np.concatenate([inside, corners]))
+    assert sorted(map(len, cube.faces)) == [4] * 6
+    assert volume_points(cube)[1].sum() == pytest.approx(1.0, rel=1e-14)
+    again = make_hull("wedge", WEDGE.vertices[::-1])
+    assert sorted(map(len, again.faces)) == sorted(map(len, WEDGE.faces))
+    assert volume_points(again)[1].sum() == pytest.approx(volume_points(WEDGE)[1].sum(), rel=1e-13)
+    with pytest.raises(ParameterError, match="points of block 'flat'"):
+        make_hull("flat", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)])
 
 
 def test_materials_without_meaning_are_refused():
