@@ -171,12 +171,11 @@ def _make_shapes(blocks: Sequence[Block], bodies: Bodies, centres: np.ndarray) -
     loops = [
         first + np.array(face) for block, first in zip(blocks, vertex_start, strict=False) for face in block.shape.faces
     ]
-    every_edge, corner_areas = [], []
-    for number, block in enumerate(blocks):
-        areas = [_area(block.shape.outline(face)) for face in range(len(block.shape.faces))]
-        own = edges(block.shape)
-        every_edge.append(np.array(own) + np.repeat([vertex_start[number], face_start[number]], 2))
-        corner_areas += [0.25 * max(areas[left], areas[right]) for _, _, left, right in own]
+    every_edge = [
+        np.array(edges(block.shape)) + np.repeat([vertex_start[number], face_start[number]], 2)
+        for number, block in enumerate(blocks)
+    ]
+    areas = [_area(block.shape.outline(face)) for block in blocks for face in range(len(block.shape.faces))]
     return Shapes(
         vertex_start=vertex_start,
         face_start=face_start,
@@ -186,7 +185,7 @@ def _make_shapes(blocks: Sequence[Block], bodies: Bodies, centres: np.ndarray) -
         loop_start=_starts([len(loop) for loop in loops]),
         loop=_frozen(np.concatenate(loops)),
         edge=_frozen(np.concatenate(every_edge)),
-        corner_area=_frozen(np.array(corner_areas)),
+        area=_frozen(np.array(areas)),
     )
 
 

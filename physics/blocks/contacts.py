@@ -12,7 +12,7 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import cross, rotated, rotated_back
 from grouser.physics.blocks.laws import held_share
 from grouser.physics.blocks.points import add_force, copy_row, displaced, velocity_of
-from grouser.physics.blocks.separation import clip_to_face, edge_points, facing, least_overlap, share_area
+from grouser.physics.blocks.separation import edge_axis, edge_points, least_overlap, overlap
 from grouser.physics.blocks.system import DAMPING, FRICTION
 
 
@@ -32,8 +32,8 @@ def apply_contacts(system, state, work, step: float):
         for second in range(first + 1, blocks):
             if not _may_touch(system, state, work, first, second):
                 continue
-            kind, separation, one, other = least_overlap(shapes, work, first, second)
-            if kind < 0:
+            separation, face, of_second, one, two = least_overlap(shapes, work, first, second)
+            if separation >= 0.0:
                 continue
             pair = first * blocks + second
             while last < state.contact_count[0] and state.contact_pair[last] < pair:
@@ -43,10 +43,12 @@ def apply_contacts(system, state, work, step: float):
                 work.used[end] = False
                 end += 1
             before = found
-            if kind == 2:
-                found = _touch_edges(system, state, work, first, second, one, other, separation, last, end, found, step)
+            if one >= 0:
+                found = _touch_edges(
+                    system, state, work, first, second, face, of_second, one, two, last, end, found, step
+                )
             else:
-                found = _touch_face(system, state, work, first, second, one, kind == 1, last, end, found, step)
+                found = _touch_face(system, state, work, first, second, face, of_second, last, end, found, step)
             work.found_pair[before:found] = pair
             last = end
     state.contact_count[0] = found
@@ -102,10 +104,8 @@ def _touch_face(system, state, work, first, second, face, of_second, last, end, 
     """Contacts of a face with the other block's face that looks at it; returns the number of all contacts found."""
     shapes, normal = system.shapes, work.normal[face]
     nx, ny, nz = normal[0], normal[1], normal[2]
-    incident = facing(shapes, work, first if of_second else second, nx, ny, nz)
-    count = clip_to_face(shapes, work, face, incident)
+    count, _ = overlap(shapes, work, face, first if of_second else second)
     polygon, areas = work.clipped[0], work.tributary
-    share_area(polygon, count, normal, areas)
     origin = work.vertex[shapes.loop[shapes.loop_start[face]]]
     sign = -1.0 if of_second else 1.0
     for k in range(count):
@@ -124,18 +124,19 @@ def _touch_face(system, state, work, first, second, face, of_second, last, end, 
 
 
 @kernel
-def _touch_edges(system, state, work, first, second, one, other, separation, last, end, found, step: float):
-    """Contact of two edges; returns the number of all contacts found."""
+def _touch_edges(system, state, work, first, second, face, of_second, one, two, last, end, found, step: float):
+    """Contact of two edges, as large as that of the best face; returns the number of all contacts found."""
     if found == work.found_pair.shape[0]:
         return found
-    px, py, pz, qx, qy, qz = edge_points(system.shapes, work, one, other)
+    shapes = system.shapes
+    _, area = overlap(shapes, work, face, first if of_second else second)
+    px, py, pz, qx, qy, qz = edge_points(shapes, work, one, two)
+    nx, ny, nz = edge_axis(shapes, work, one, two)
+    depth = nx * (px - qx) + ny * (py - qy) + nz * (pz - qz)
     work.found_point[found, 0] = 0.5 * (px + qx)
     work.found_point[found, 1] = 0.5 * (py + qy)
     work.found_point[found, 2] = 0.5 * (pz + qz)
-    # from the second edge, which is deeper in the first block, to the first edge is out of the first block
-    nx, ny, nz = (qx - px) / separation, (qy - py) / separation, (qz - pz) / separation
-    area = min(system.shapes.corner_area[one], system.shapes.corner_area[other])
-    _touch(system, state, work, first, second, nx, ny, nz, -separation, area, last, end, found, step)
+    _touch(system, state, work, first, second, nx, ny, nz, depth, area, last, end, found, step)
     return found + 1
 
 

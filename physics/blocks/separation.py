@@ -15,7 +15,7 @@ _PARALLEL = 1e-6
 
 @kernel
 def least_overlap(shapes, work, first, second):
-    """The axis of the least overlap of two blocks.
+    """The axes of the least overlap of two blocks.
 
     Args:
         shapes: of the system.
@@ -23,24 +23,23 @@ def least_overlap(shapes, work, first, second):
         first, second: blocks.
 
     Returns:
-        Kind (0: a face of the first block, 1: of the second one, 2: an edge of each, -1: they are apart), the
-        separation [m], below 0, and the numbers of the face, or of the two edges.
+        Separation along the normal of the best face [m], 0 or more where the blocks are apart; the face, and whether it
+        is of the second block; edges of the first and of the second block between which they overlap less than along
+        this face, or -1.
     """
-    one, face_one = _best_face(shapes, work, first, second)
-    if one >= 0.0:
-        return -1, one, 0, 0
+    separation, face = _best_face(shapes, work, first, second)
+    if separation >= 0.0:
+        return separation, face, False, -1, -1
     other, face_other = _best_face(shapes, work, second, first)
-    if other >= 0.0:
-        return -1, other, 0, 0
-    kind, separation, face = 0, one, face_one
-    if other > _CLEARLY * one:
-        kind, separation, face = 1, other, face_other
-    across, edge_one, edge_other = _best_edges(shapes, work, first, second, _CLEARLY * separation)
+    of_second = other > _CLEARLY * separation
+    if of_second:
+        separation, face = other, face_other
+    if separation >= 0.0:
+        return separation, face, of_second, -1, -1
+    across, one, two = _best_edges(shapes, work, first, second, _CLEARLY * separation)
     if across >= 0.0:
-        return -1, across, 0, 0
-    if across > _CLEARLY * separation:
-        return 2, across, edge_one, edge_other
-    return kind, separation, face, 0
+        return across, face, of_second, -1, -1
+    return separation, face, of_second, one, two
 
 
 @kernel
@@ -67,32 +66,22 @@ def _best_face(shapes, work, block, other):
 
 @kernel
 def _best_edges(shapes, work, first, second, above):
-    """Largest separation of two edges, if it is above a value, and these edges.
+    """Largest separation of two edges that is above a value, and these edges; -inf and -1 where there is none.
 
     Only edges whose directions of outward normals cross on the unit sphere bound the sum of both shapes.
     """
     best, chosen, matched = -math.inf, -1, -1
     for one in range(shapes.edge_start[first], shapes.edge_start[first + 1]):
-        start, end = work.vertex[shapes.edge[one, 0]], work.vertex[shapes.edge[one, 1]]
+        start = work.vertex[shapes.edge[one, 0]]
         left, right = work.normal[shapes.edge[one, 2]], work.normal[shapes.edge[one, 3]]
-        dx, dy, dz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
         for other in range(shapes.edge_start[second], shapes.edge_start[second + 1]):
             their_left, their_right = work.normal[shapes.edge[other, 2]], work.normal[shapes.edge[other, 3]]
             if not _arcs_cross(left, right, their_left, their_right):
                 continue
-            begin, stop = work.vertex[shapes.edge[other, 0]], work.vertex[shapes.edge[other, 1]]
-            ex, ey, ez = stop[0] - begin[0], stop[1] - begin[1], stop[2] - begin[2]
-            nx, ny, nz = cross(dx, dy, dz, ex, ey, ez)
-            square = nx * nx + ny * ny + nz * nz
-            if square <= _PARALLEL * (dx * dx + dy * dy + dz * dz) * (ex * ex + ey * ey + ez * ez):
-                continue
-            length = math.sqrt(square)
-            outward = nx * (left[0] + right[0]) + ny * (left[1] + right[1]) + nz * (left[2] + right[2])
-            if outward < 0.0:
-                length = -length
+            begin = work.vertex[shapes.edge[other, 0]]
+            nx, ny, nz = edge_axis(shapes, work, one, other)
             gap = nx * (begin[0] - start[0]) + ny * (begin[1] - start[1]) + nz * (begin[2] - start[2])
-            gap /= length
-            if gap > best and gap > above:
+            if gap > best and gap > above and nx * nx + ny * ny + nz * nz > 0.0:
                 best, chosen, matched = gap, one, other
     return best, chosen, matched
 
@@ -107,6 +96,24 @@ def _arcs_cross(a, b, c, d):
     adc = a[0] * dx + a[1] * dy + a[2] * dz
     bdc = b[0] * dx + b[1] * dy + b[2] * dz
     return cba * dba < 0.0 and adc * bdc < 0.0 and cba * bdc > 0.0
+
+
+@kernel
+def edge_axis(shapes, work, one, other):
+    """Unit vector across two edges, out of the block of the first one; zero where they are parallel."""
+    start, end = work.vertex[shapes.edge[one, 0]], work.vertex[shapes.edge[one, 1]]
+    begin, stop = work.vertex[shapes.edge[other, 0]], work.vertex[shapes.edge[other, 1]]
+    left, right = work.normal[shapes.edge[one, 2]], work.normal[shapes.edge[one, 3]]
+    dx, dy, dz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
+    ex, ey, ez = stop[0] - begin[0], stop[1] - begin[1], stop[2] - begin[2]
+    nx, ny, nz = cross(dx, dy, dz, ex, ey, ez)
+    square = nx * nx + ny * ny + nz * nz
+    if square <= _PARALLEL * (dx * dx + dy * dy + dz * dz) * (ex * ex + ey * ey + ez * ez):
+        return 0.0, 0.0, 0.0
+    length = math.sqrt(square)
+    if nx * (left[0] + right[0]) + ny * (left[1] + right[1]) + nz * (left[2] + right[2]) < 0.0:
+        length = -length
+    return nx / length, ny / length, nz / length
 
 
 @kernel
@@ -188,21 +195,42 @@ def _clip_side(source, count, start, outward, target):
 
 
 @kernel
-def share_area(polygon, count, normal, areas):
-    """Shares the area of a polygon, seen along a normal, among its corners: half of the triangles beside each.
+def overlap(shapes, work, face, other):
+    """Clips the face of the other block that looks at a face, and shares the area of the contact among its corners.
+
+    The area is that of the polygon seen along the normal, and at least that of a corner: a quarter of the smaller face.
 
     Args:
-        polygon: corners in the world, (n, 3).
-        count: of them.
-        normal: unit vector, (3,).
-        areas: takes the share of each corner [m2].
+        shapes: of the system.
+        work: its first clipped polygon takes the corners, `tributary` their areas.
+        face: that the other block lies over.
+        other: block.
+
+    Returns:
+        Number of corners, and the area [m2].
     """
+    normal = work.normal[face]
+    incident = facing(shapes, work, other, normal[0], normal[1], normal[2])
+    count = clip_to_face(shapes, work, face, incident)
+    least = 0.25 * min(shapes.area[face], shapes.area[incident])
+    area = _share_area(work.clipped[0], count, normal, work.tributary)
+    if area >= least:
+        return count, area
+    for k in range(count):
+        work.tributary[k] = work.tributary[k] * least / area if area > 0.0 else least / count
+    return count, least
+
+
+@kernel
+def _share_area(polygon, count, normal, areas):
+    """Area of a polygon seen along a normal; each corner gets half of the triangles beside it and the middle."""
     cx = cy = cz = 0.0
     for k in range(count):
         cx += polygon[k, 0] / count
         cy += polygon[k, 1] / count
         cz += polygon[k, 2] / count
         areas[k] = 0.0
+    total = 0.0
     for k in range(count):
         after = (k + 1) % count
         here, there = polygon[k], polygon[after]
@@ -210,3 +238,5 @@ def share_area(polygon, count, normal, areas):
         quarter = 0.25 * abs(ax * normal[0] + ay * normal[1] + az * normal[2])
         areas[k] += quarter
         areas[after] += quarter
+        total += 2.0 * quarter
+    return total

@@ -63,7 +63,7 @@ class Shapes(NamedTuple):
         loop_start: first vertex of each face in `loop`, and the end, (f + 1,).
         loop: vertices of the faces.
         edge: first and last vertex, left and right face, (e, 4).
-        corner_area: quarter of the larger face beside an edge, (e,) [m2].
+        area: of the faces, (f,) [m2].
     """
 
     vertex_start: np.ndarray
@@ -74,7 +74,7 @@ class Shapes(NamedTuple):
     loop_start: np.ndarray
     loop: np.ndarray
     edge: np.ndarray
-    corner_area: np.ndarray
+    area: np.ndarray
 
 
 class Loads(NamedTuple):

@@ -230,8 +230,8 @@ def test_driven_block_pushes_another_and_gets_the_reaction():
 def test_wall_falls_to_pieces_and_comes_to_rest():
     """A tool breaks a masonry wall; its bricks fall, and lie still on the floor and on each other.
 
-    What the tool works is in the accounts but for a tenth: a contact whose area changes, or that other faces or edges
-    take over as bricks turn, may lose energy without an entry, and must not make any.
+    What the tool works is in the accounts but for 3 %: contacts change their area, and other faces or edges take them
+    over as bricks turn.
     """
     floor = Block("floor", make_box("floor", (-2, -2, -0.3), (2, 2, 0)), driven=True)
     tool = Block("tool", make_box("tool", (-0.05, -0.25, 0.12), (0.45, -0.1, 0.32)), driven=True)
@@ -247,7 +247,7 @@ def test_wall_falls_to_pieces_and_comes_to_rest():
         wall.step(round(time / wall.checked_step()))
         work -= speed * wall.take_impulse("tool")[1]
     assert wall.broken() > 0.5
-    assert 0.85 * work < wall.energy().total - energy < 1.01 * work
+    assert wall.energy().total - energy == pytest.approx(work, rel=0.03)
     heights = np.array([wall.place(brick.name, brick.shape.vertices.mean(axis=0))[2] for brick in bricks])
     speeds = np.array([np.abs(wall.velocity(brick.name)).max() for brick in bricks])
     assert speeds.max() < 5e-3
