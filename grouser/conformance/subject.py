@@ -134,15 +134,19 @@ class Subject:
                 self.client.until(lambda: all(stream.enough for stream in streams), _PATIENCE_ONCE)
         return self.now >= 0
 
-    def settle(self) -> None:
-        """Receives the remaining messages of a paused simulator; a busy computer may be behind by seconds."""
+    def settle(self) -> bool:
+        """Receives the remaining messages of a paused simulator; returns whether they come to an end.
+
+        A busy computer may be behind by seconds.
+        """
         streams = [stream.recording.messages for stream in self.streams.values() if stream.rate is not None]
         count = -1
         for _ in range(_MOST_ROUNDS):
             before, count = count, sum(len(messages) for messages in streams)
             if count == before:
-                return
+                return True
             self.client.spin(_QUIET)
+        return False
 
     def publish(self, name: str, message: Any) -> None:
         """Publishes a message on one of the simulator's topics and waits until it has been received.

@@ -234,6 +234,11 @@ class PhysicsLoop:
         self._refresh_report()
         return Outcome(True, "paused" if paused else "running")
 
+    def show_again(self) -> None:
+        """Hands out the samples of a paused simulation again, for those who have begun to listen; its time stands."""
+        if self._paused and not self.stepping:
+            self._hand_out(self._schedule.names - {CLOCK})
+
     def step_paused(self, count: int, after_step: Callable[[int], bool] | None = None) -> Outcome:
         """Advances exactly `count` steps of a paused simulation, as fast as possible.
 

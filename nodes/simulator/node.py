@@ -394,8 +394,9 @@ def spinning(node: SimulatorNode) -> Iterator[SimulatorNode]:
     finally:
         node.stop()
         ending.set()
+        executor.create_task(lambda: None)  # wakes the thread
+        thread.join()  # first: a shutdown takes away what the thread waits for
         executor.shutdown()
-        thread.join()
         node.destroy_node()
 
 

@@ -20,6 +20,7 @@ from grouser.nodes.shared import topics
 from grouser.nodes.shared.endpoints import Endpoints
 from grouser.nodes.shared.messages import refusal_text
 from grouser.nodes.shared.scheduling import PacedScheduling, scheduling_of
+from grouser.nodes.simulator.latecomers import Latecomers
 from grouser.nodes.simulator.neighbours import NeighbourWatch
 from grouser.nodes.simulator.object_publishing import ObjectPublisher
 from grouser.nodes.simulator.parameters import SimulatorParameters
@@ -132,6 +133,7 @@ class Session:
             self.recorder = Recorder(parameters.record, self._warn) if parameters.record else None
             self._neighbours = NeighbourWatch(node, self._moved_frames, node.get_logger().warning)
             self._endpoints.at_end(self._neighbours.destroy)
+            self._endpoints.at_end(Latecomers(node, self._show_again).destroy)
         except GrouserError:
             self.destroy()
             raise
@@ -422,6 +424,10 @@ class Session:
         self._robots = {other: one for other, one in self._robots.items() if other != name}
         self._publishing.remove(name)
         robot.destroy()
+
+    def _show_again(self) -> None:
+        if self._loop is not None:
+            self.call(lambda loop: loop.show_again())
 
     def _moved_frames(self) -> frozenset[str]:
         return frozenset().union(*(robot.moved_frames for robot in self._robots.values()))

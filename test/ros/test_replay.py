@@ -11,6 +11,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
+from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.simulator.node import SimulatorNode, spinning
@@ -69,6 +70,15 @@ def test_moments_in_any_order_are_those_that_were_recorded(peer, recorded, start
     # Nothing changes a recorded run.
     refused = peer.ask(Trigger, "/simulator/clear_faults", Trigger.Request())
     assert not refused.success and "replayed" in refused.message
+
+
+def test_who_begins_to_listen_while_it_stands_sees_where_it_stands(peer, recorded, start_simulator):
+    file, live = recorded
+    start_simulator(replay=str(file), start_paused=True)
+    middle = sorted(live)[len(live) // 2]
+    seek(peer, 1e-9 * middle)
+    transforms = peer.hear(TFMessage, "/tf", 10)
+    transforms.wait(lambda said: any(nanoseconds_of(one.header.stamp) == middle for one in said.transforms))
 
 
 def test_play_forward_and_back_ends_with_a_pause(peer, recorded, start_simulator):
