@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.block_parameters import CHAIN, RELAXATION, TIMES, make_chain, release
+from grouser.experiments.block_parameters import CHAIN, RELAXATION, RELEASED, draw_release, make_chain, release
 from grouser.experiments.drawing import Reference
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Result, positive
 
 DESCRIPTION = "a cantilever of deformable blocks is loaded at its tip and released"
 PARAMETERS = {
     **CHAIN,
-    "tip_load": Parameter(100.0, "N", "on the free end, downwards"),
+    "tip_load": positive(100.0, "N", "on the free end, downwards"),
     "relaxation": RELAXATION,
 }
 REFERENCE: Mapping[str, str] = {}
@@ -25,12 +25,7 @@ _UNITS = {
     "places": "m",
     "sag": "m",
     "stress": "Pa",
-    "frequencies": "Hz",
-    "critical_step": "s",
-    "relaxation_steps": "-",
-    "time": "s",
-    "displacement": "m",
-    **TIMES,
+    **RELEASED,
 }
 # Mass of a cantilever at its tip that vibrates as slowly, as a share of its own.
 _TIP_MASS = 33.0 / 140.0
@@ -60,22 +55,16 @@ def run(**parameters: Any) -> Result:
     stress = [float(assembly.stress(block)[4]) for block in blocks]
     mass = _TIP_MASS * parameters["density"] * area * length
     period = 2.0 * math.pi * math.sqrt(mass * sag[-1] / load)
-    free = release(assembly, period, _PERIODS, lambda: float(assembly.displacement(blocks[-1], (length, 0.0, 0.0))[2]))
+    free = release(
+        assembly, relaxed, period, _PERIODS, lambda: float(assembly.displacement(blocks[-1], (length, 0.0, 0.0))[2])
+    )
     results = {
         "deflection": sag[-1],
         "places": places,
         "sag": sag,
         "stress": stress,
-        "frequencies": free.frequencies,
-        "critical_step": assembly.critical_step,
-        "relaxation_steps": relaxed.steps,
-        "time": free.time,
-        "displacement": free.displacement,
-        "compute_time": free.compute_time,
-        "simulated_time": float(free.time[-1]),
-        "energy_error": free.energy_error,
     }
-    return Result(results, _UNITS)
+    return Result(results | free, _UNITS)
 
 
 def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
@@ -95,10 +84,7 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     along.plot([0.0, *result["places"]], -1e3 * np.array([0.0, *result["sag"]]), "o-", label="ends of the blocks")
     along.set_xlabel("distance from the wall [m]")
     along.set_ylabel("displacement [mm]")
-    after.plot(1e3 * result["time"], 1e3 * result["displacement"], linewidth=0.9, label="tip")
-    after.set_xlabel("time after the release [ms]")
-    after.set_ylabel("displacement [mm]")
-    for panel in (along, after):
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small")
+    along.grid(alpha=0.3)
+    along.legend(fontsize="small")
+    draw_release(after, result, "tip")
     figure.suptitle(f"cantilever of {parameters['blocks']} blocks of order {parameters['order']} under {load:g} N")

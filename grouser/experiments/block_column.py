@@ -9,26 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.block_parameters import CHAIN, RELAXATION, TIMES, make_chain, release
+from grouser.experiments.block_parameters import CHAIN, RELAXATION, RELEASED, draw_release, make_chain, release
 from grouser.experiments.drawing import Reference
-from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.protocol import Result, positive
 
 DESCRIPTION = "a column of deformable blocks is compressed and released"
 PARAMETERS = {
     **CHAIN,
-    "end_pressure": Parameter(1e4, "Pa", "on the free end"),
+    "end_pressure": positive(1e4, "Pa", "on the free end"),
     "relaxation": RELAXATION,
 }
 REFERENCE: Mapping[str, str] = {}
 _UNITS = {
     "shortening": "m",
     "stress": "Pa",
-    "frequencies": "Hz",
-    "critical_step": "s",
-    "relaxation_steps": "-",
-    "time": "s",
-    "displacement": "m",
-    **TIMES,
+    **RELEASED,
 }
 # Of the slowest vibration in a record: the second and third one need longer records than the first.
 _PERIODS = 16
@@ -52,20 +47,12 @@ def run(**parameters: Any) -> Result:
     shortening = -float(assembly.displacement(blocks[-1], end)[0])
     stress = [float(assembly.stress(block)[0]) for block in blocks]
     period = 4.0 * length / math.sqrt(parameters["youngs_modulus"] / parameters["density"])
-    free = release(assembly, period, _PERIODS, lambda: float(assembly.displacement(blocks[-1], end)[0]))
+    free = release(assembly, relaxed, period, _PERIODS, lambda: float(assembly.displacement(blocks[-1], end)[0]))
     results = {
         "shortening": shortening,
         "stress": stress,
-        "frequencies": free.frequencies,
-        "critical_step": assembly.critical_step,
-        "relaxation_steps": relaxed.steps,
-        "time": free.time,
-        "displacement": free.displacement,
-        "compute_time": free.compute_time,
-        "simulated_time": float(free.time[-1]),
-        "energy_error": free.energy_error,
     }
-    return Result(results, _UNITS)
+    return Result(results | free, _UNITS)
 
 
 def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:
@@ -85,10 +72,7 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     along.set_ylim(*sorted((0.0, -1.1e-3 * parameters["end_pressure"])))
     along.set_xlabel("distance from the wall [m]")
     along.set_ylabel("axial stress [kPa]")
-    after.plot(1e3 * result["time"], 1e6 * result["displacement"], linewidth=0.9, label="free end")
-    after.set_xlabel("time after the release [ms]")
-    after.set_ylabel("axial displacement [µm]")
-    for panel in (along, after):
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize="small")
+    along.grid(alpha=0.3)
+    along.legend(fontsize="small")
+    draw_release(after, result, "free end")
     figure.suptitle(f"column of {count} blocks of order {parameters['order']} under {parameters['end_pressure']:g} Pa")

@@ -3,13 +3,13 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from grouser.experiments.protocol import Parameter, positive
-from grouser.physics.blocks.assembly import RELAXATIONS, Assembly
+from grouser.experiments.protocol import Parameter, Result, positive
+from grouser.physics.blocks.assembly import RELAXATIONS, Assembly, Relaxed
 from grouser.physics.blocks.building import Block
 from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.modes import BlockMaterial
@@ -36,6 +36,14 @@ CHAIN = {
 }
 RELAXATION = Parameter("viscous", "-", "damping on the way to equilibrium", choices=RELAXATIONS)
 TIMES = {"compute_time": "s", "simulated_time": "s", "energy_error": "-"}
+RELEASED = {
+    "frequencies": "Hz",
+    "critical_step": "s",
+    "relaxation_steps": "-",
+    "time": "s",
+    "displacement": "m",
+    **TIMES,
+}
 # Samples in a period, and the least share of the greatest peak that is one.
 _SAMPLES, _LEAST_PEAK = 64, 5e-3
 
@@ -66,32 +74,20 @@ def read_material(parameters: Mapping[str, Any]) -> BlockMaterial:
     return BlockMaterial(*(parameters[name] for name in MATERIAL))
 
 
-class Release(NamedTuple):
-    """Free vibration after loads are taken away.
-
-    Attributes:
-        time: of the samples [s].
-        displacement: of the chain's end along the load [m].
-        frequencies: ascending [Hz].
-        compute_time: of the steps [s].
-        energy_error: change of the energy as a share of it.
-    """
-
-    time: np.ndarray
-    displacement: np.ndarray
-    frequencies: list[float]
-    compute_time: float
-    energy_error: float
-
-
-def release(assembly: Assembly, period: float, periods: int, read: Callable[[], float]) -> Release:
+def release(
+    assembly: Assembly, relaxed: Relaxed, period: float, periods: int, read: Callable[[], float]
+) -> dict[str, Any]:
     """Takes all loads away, and lets an assembly in equilibrium vibrate without damping.
 
     Args:
         assembly: in equilibrium under its loads.
+        relaxed: how it came there.
         period: expected slowest one [s].
         periods: how many are recorded.
         read: displacement that is recorded [m].
+
+    Returns:
+        The results of `RELEASED`; the error of the energy is its change as a share of it.
     """
     assembly.clear_loads()
     every = max(math.floor(period / _SAMPLES / assembly.checked_step()), 1)
@@ -103,9 +99,26 @@ def release(assembly: Assembly, period: float, periods: int, read: Callable[[], 
         assembly.step(every)
         compute_time += time.process_time() - start
         seen.append(read())
-    times = every * assembly.checked_step() * np.arange(len(seen))
-    error = abs(assembly.energy().total / before - 1.0) if before > 0.0 else 0.0
-    return Release(times, np.array(seen), find_frequencies(times, np.array(seen)), compute_time, error)
+    times, values = every * assembly.checked_step() * np.arange(len(seen)), np.array(seen)
+    return {
+        "frequencies": find_frequencies(times, values),
+        "critical_step": assembly.critical_step,
+        "relaxation_steps": relaxed.steps,
+        "time": times,
+        "displacement": values,
+        "compute_time": compute_time,
+        "simulated_time": float(times[-1]),
+        "energy_error": abs(assembly.energy().total / before - 1.0) if before > 0.0 else 0.0,
+    }
+
+
+def draw_release(panel: Any, result: Result, label: str) -> None:
+    """Draws the displacement after a release over time [ms, µm]."""
+    panel.plot(1e3 * result["time"], 1e6 * result["displacement"], linewidth=0.9, label=label)
+    panel.set_xlabel("time after the release [ms]")
+    panel.set_ylabel("displacement [µm]")
+    panel.grid(alpha=0.3)
+    panel.legend(fontsize="small")
 
 
 def find_frequencies(times: np.ndarray, values: np.ndarray) -> list[float]:
