@@ -21,6 +21,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless",
     "--no-sandbox",
+    "--disable-gpu-watchdog",  # which takes a busy computer for a GPU that hangs, and ends the browser
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -65,7 +66,8 @@ class Browser:
             (line.split()[-1] for line in self._process.stderr if line.startswith("DevTools listening")), None
         )
         assert address, "Chromium ended before it was ready"
-        self._socket = connect(address, max_size=None)
+        # A busy computer may not answer a ping in time; what is called has a deadline.
+        self._socket = connect(address, max_size=None, ping_interval=None)
         self._call_count = 0
 
     def call(self, method: str, session: str | None = None, **parameters: Any) -> dict:

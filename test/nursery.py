@@ -78,6 +78,7 @@ def open_nursery() -> None:
 
 
 def _become(module: str, arguments: tuple[str, ...], environment: Mapping[str, str], output: Connection) -> None:
+    threading.Thread(target=_end_with_the_tests, daemon=True).start()
     os.environ.clear()
     os.environ.update(environment)
     for number in (1, 2):
@@ -89,3 +90,11 @@ def _become(module: str, arguments: tuple[str, ...], environment: Mapping[str, s
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     finally:
         atexit._run_exitfuncs()
+
+
+def _end_with_the_tests() -> None:
+    """Ends this process with that of the tests, whose ROS domain then is another's."""
+    tests = multiprocessing.parent_process()
+    assert tests
+    tests.join()
+    os.kill(os.getpid(), signal.SIGKILL)

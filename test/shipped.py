@@ -21,9 +21,15 @@ def shipped_machine(name, **options):
     return load_machine(machine_file(name), **options)
 
 
+@functools.cache
+def shipped_references(experiment):
+    """The references that come with an experiment; immutable, and read once in a process."""
+    return load_references(experiment)
+
+
 def reference_case(experiment, case):
     """A case of the references that come with an experiment."""
-    (found,) = (item for item in load_references(experiment).cases if item.name == case)
+    (found,) = (item for item in shipped_references(experiment).cases if item.name == case)
     return found
 
 

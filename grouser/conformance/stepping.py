@@ -19,14 +19,17 @@ Step = Callable[[], str]  # makes steps; returns the error message
 
 
 def time_goes_on(subject: Subject) -> float:
-    """How far the time of a paused simulator goes on, each time that it is watched [s]; 0.0 where it stands once."""
+    """How far the time of a paused simulator goes on, each time that it is watched [s]; 0.0 where it stands once.
+
+    It is not watched again where its messages do not come to an end.
+    """
     went = 0
     for _ in range(LOOKS):
-        subject.settle()
+        settled = subject.settle()
         before = subject.now
         subject.client.spin(_WATCHED)
         went = subject.now - before
-        if went == 0:
+        if went == 0 or not settled:
             break
     return went * 1e-9
 

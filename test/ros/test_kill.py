@@ -1,7 +1,6 @@
 """Nodes in processes of their own: when one is killed, the others continue, and it can be started again."""
 
 import itertools
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -60,13 +59,10 @@ class Team:
 
     def __init__(self, peer: Any, launch: Callable[..., subprocess.Popen], machine: str, pattern: str) -> None:
         self.peer = peer
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         self._starts = {
             "simulator": lambda: launch("grouser.nodes.simulator", "--ros-args", "-p", f"machine:={machine}"),
             "operator": lambda: launch("grouser.nodes.operator", "--ros-args", "-p", f"pattern:={pattern}"),
-            "viewer": lambda: launch("grouser.nodes.viewer", "--ros-args", "-p", f"port:={port}"),
+            "viewer": lambda: launch("grouser.nodes.viewer", "--ros-args", "-p", "port:=0"),
             "controller": lambda: subprocess.Popen([sys.executable, "-c", CONTROLLER]),
         }
         self.members: dict[str, subprocess.Popen] = {}

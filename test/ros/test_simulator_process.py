@@ -92,9 +92,9 @@ def test_run_with_a_duration_reports_whether_it_kept_real_time(compiled, launch_
 
 
 @pytest.mark.parametrize(("option", "status"), [((), 1), (("--allow-late",), 0)])
-def test_run_reports_lost_real_time(compiled, launch_anew, loader_file, option, status):
+def test_run_reports_lost_real_time(launch, loader_file, option, status):
     """No machine makes ten million steps a second."""
-    process = launch_anew(
+    process = launch(
         "grouser.cli",
         "run",
         "--machine",
@@ -219,12 +219,12 @@ DIVERGING = """<robot name="diverging"><link name="world"/>
   <grouser><servo_drive joint="joint" mode="effort"/></grouser></robot>"""
 
 
-def test_run_reports_divergence(compiled, launch_anew, tmp_path):
+def test_run_reports_divergence(launch, tmp_path):
     machine = tmp_path / "diverging.urdf"
     machine.write_text(DIVERGING)
     program = tmp_path / "program.yaml"
     program.write_text("commands:\n- {time: 0.1, joint: joint, value: 1.0e+300}\n")
-    process = launch_anew("grouser.cli", "run", "--machine", str(machine), "--program", str(program), "--no-view")
+    process = launch("grouser.cli", "run", "--machine", str(machine), "--program", str(program), "--no-view")
     output, _ = process.communicate(timeout=DEADLINE)
     assert process.returncode == 1, output
     assert "the simulation diverged at t = " in output

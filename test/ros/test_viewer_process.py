@@ -2,6 +2,7 @@
 
 import gzip
 import http.client
+import re
 import signal
 import socket
 import subprocess
@@ -13,8 +14,9 @@ import numpy as np
 import pytest
 import viser
 from chromium import Browser, running_browser
+from nursery import Child
 from patience import DEADLINE
-from theatre import MACHINE, Theatre, free_port, playing
+from theatre import MACHINE, Theatre, playing
 from websockets.sync.client import connect
 
 
@@ -25,25 +27,25 @@ def theatre() -> Iterator[Theatre]:
 
 
 @pytest.fixture
-def process() -> Iterator[tuple[subprocess.Popen, int]]:
+def start_viewer(launch: Callable[..., Child]) -> Callable[[int], Child]:
+    """Starts the viewer as a process, with a port for its page; 0: any."""
+    return lambda port: launch("grouser.nodes.viewer", "--ros-args", "-p", f"port:={port}")
+
+
+@pytest.fixture
+def process(start_viewer: Callable[[int], Child]) -> tuple[Child, int]:
     """The viewer as a process that has reported that it is ready, and the port of its page."""
-    port = free_port()
-    running = start_viewer(port)
-    said = []
-    while not said or f"http://localhost:{port}" not in said[-1]:
-        said.append(running.stderr.readline())
-        assert said[-1], "the viewer ended: " + "".join(said)
-    yield running, port
-    running.kill()
-    running.communicate()
+    running = start_viewer(0)
+    said, found = "", None
+    while found is None:
+        line = running.stdout.readline()
+        assert line, f"the viewer ended: {said}"
+        said += line
+        found = re.search(r"http://localhost:(\d+)", line)
+    return running, int(found[1])
 
 
-def start_viewer(port: int) -> subprocess.Popen:
-    command = [sys.executable, "-m", "grouser.nodes.viewer", "--ros-args", "-p", f"port:={port}"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
+def test_the_page_is_served(process: tuple[Child, int]) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", process[1], timeout=DEADLINE)
     connection.request("GET", "/")
     answer = connection.getresponse()
@@ -52,14 +54,14 @@ def test_the_page_is_served(process: tuple[subprocess.Popen, int]) -> None:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_viewer_stops_with_an_open_page(process: tuple[subprocess.Popen, int], stop: signal.Signals) -> None:
+def test_viewer_stops_with_an_open_page(process: tuple[Child, int], stop: signal.Signals) -> None:
     running, port = process
     with connect(f"ws://127.0.0.1:{port}/view", subprotocols=[f"viser-v{viser.__version__}"]) as page:
         page.recv(timeout=DEADLINE)
         running.send_signal(stop)
-        _, errors = running.communicate(timeout=DEADLINE)
+        rest, _ = running.communicate(timeout=DEADLINE)
     assert running.returncode == 0
-    assert not errors
+    assert not rest
 
 
 @pytest.mark.parametrize("package", ["viser", "trimesh"])
@@ -72,15 +74,15 @@ def test_a_missing_package_is_named(package: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_taken_port_is_named() -> None:
+def test_a_taken_port_is_named(start_viewer: Callable[[int], Child]) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
         running = start_viewer(port)
-        _, errors = running.communicate(timeout=DEADLINE)
+        output, _ = running.communicate(timeout=DEADLINE)
     assert running.returncode == 2
-    assert f"port = {port}" in errors and "Address already in use" in errors and "Traceback" not in errors
+    assert f"port = {port}" in output and "Address already in use" in output and "Traceback" not in output
 
 
 @pytest.fixture
@@ -105,7 +107,7 @@ def ground(picture: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.slow
-def test_the_picture(theatre: Theatre, process: tuple[subprocess.Popen, int], browser: Browser, tmp_path: Path) -> None:
+def test_the_picture(theatre: Theatre, process: tuple[Child, int], browser: Browser, tmp_path: Path) -> None:
     """The page shows the ground, then the red machine with its arrow, and goes with it; seen through Chromium."""
     _, port = process
 

@@ -1,10 +1,10 @@
 """The drawing of a circuit, by its own geometry: labels beside each other, lines with few crossings, symbols."""
 
-import functools
 import itertools
 import json
 import re
 from collections import defaultdict
+from functools import cache, partial
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
+from shipped import shipped_machine
 
 import grouser
-import grouser.catalogue
 from grouser.circuit_drawing import circuit_svg, placing
 from grouser.circuit_drawing.labels import ELEMENT_VALUE, LINE_VALUE
 from grouser.physics.description import parse_machine
@@ -61,30 +61,34 @@ def functions(count, load_sensing=True, pumps=1, name="function {} of the machin
     return circuit(text)
 
 
-MACHINES = {
-    name: grouser.load_machine(grouser.catalogue.machine_file(name))
-    for name in ("demolition_robot", "excavator", "hydraulic_lift", "loader_crane")
+SHIPPED = ("demolition_robot", "excavator", "hydraulic_lift", "loader_crane")
+MACHINES = {name: partial(shipped_machine, name) for name in SHIPPED} | {
+    "load_sensing": partial(grouser.load_machine, LOAD_SENSING),
+    "without load sensing": partial(functions, 3, load_sensing=False),
+    "three pumps": partial(functions, 6, load_sensing=False, pumps=3),
+    "many functions": partial(functions, 12),
+    "long names": partial(functions, 3, name="the_left_one_of_both_rear_outriggers_{}_" + 30 * "m"),
+    "other letters": partial(functions, 2, name="ЭКСКАВАТОР 掘削機 &lt;{}&gt; &amp;"),
 }
-MACHINES["load_sensing"] = grouser.load_machine(LOAD_SENSING)
-MACHINES["without load sensing"] = functions(3, load_sensing=False)
-MACHINES["three pumps"] = functions(6, load_sensing=False, pumps=3)
-MACHINES["many functions"] = functions(12)
-MACHINES["long names"] = functions(3, name="the_left_one_of_both_rear_outriggers_{}_" + 30 * "m")
-MACHINES["other letters"] = functions(2, name="ЭКСКАВАТОР 掘削機 &lt;{}&gt; &amp;")
 
 
 LIVE = ("excavator", "hydraulic_lift", "load_sensing", "three pumps", "long names")
 
 
 @pytest.fixture(scope="module")
-def drawings():
-    return {name: ElementTree.fromstring(circuit_svg(machine)) for name, machine in MACHINES.items()}
+def machines():
+    return {name: make() for name, make in MACHINES.items()}
 
 
 @pytest.fixture(scope="module")
-def live_drawings():
+def drawings(machines):
+    return {name: ElementTree.fromstring(circuit_svg(machine)) for name, machine in machines.items()}
+
+
+@pytest.fixture(scope="module")
+def live_drawings(machines):
     """As a page shows them, with the widest values."""
-    roots = {name: ElementTree.fromstring(circuit_svg(MACHINES[name], live=True)) for name in LIVE}
+    roots = {name: ElementTree.fromstring(circuit_svg(machines[name], live=True)) for name in LIVE}
     for root in roots.values():
         for kind, value in (("line", LINE_VALUE), ("element", ELEMENT_VALUE)):
             for group in groups(root, kind).values():
@@ -118,7 +122,7 @@ def crossings(root):
     return points
 
 
-@functools.cache
+@cache
 def width_of(words, weight):
     """Of a text of size 1, in a font that is wider than most."""
     return TextPath((0, 0), words, size=1.0, prop=FontProperties(family="DejaVu Sans", weight=weight)).get_extents().x1
@@ -152,8 +156,8 @@ def overlaps(some, others):
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_element_and_line_has_a_group_and_its_name(drawings, name):
-    machine, root = MACHINES[name], drawings[name]
+def test_every_element_and_line_has_a_group_and_its_name(machines, drawings, name):
+    machine, root = machines[name], drawings[name]
     elements = {element.name for field in PORTS for element in getattr(machine, field)}
     tanks = {tank.name for tank in circuit_tanks(machine)}
     lines = {line for field in PORTS for each in getattr(machine, field) for _, line in named_lines(field, each)}
@@ -180,9 +184,9 @@ def test_no_text_is_on_another_text_or_on_a_line(drawings, live_drawings, name, 
 
 
 @pytest.mark.parametrize("name", LIVE)
-def test_lines_of_a_live_drawing_have_their_values_and_flows(live_drawings, name):
+def test_lines_of_a_live_drawing_have_their_values_and_flows(machines, live_drawings, name):
     """A part of a line has the ports beyond it: from all ports of a line, each part divides them in two."""
-    root, machine = live_drawings[name], MACHINES[name]
+    root, machine = live_drawings[name], machines[name]
     ports = {line: {port.name for port in flow_ports(machine) if port.line == line} for line in groups(root, "line")}
     valued = {
         line for line, group in groups(root, "line").items() if group.find(f"{SVG}text[@class='value']") is not None
