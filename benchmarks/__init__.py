@@ -24,6 +24,7 @@ NAMES: tuple[str, ...] = (
     "chain",
     "flexible",
     "hydraulics",
+    "granular",
     "soil",
     "tracks",
     "friction",
@@ -32,6 +33,7 @@ NAMES: tuple[str, ...] = (
     "ros",
     "hil",
     "objects",
+    "viewer",
     "start",
     "setup_time",
 )

@@ -8,8 +8,12 @@ from grouser.benchmarks.figure import SkippedError
 from grouser.resources import share_path
 
 
-def require(module: str) -> ModuleType:
+def require(module: str, source: str = "the test packages: make setup") -> ModuleType:
     """Imports a peer.
+
+    Args:
+        module: its name.
+        source: what it comes with, for the message.
 
     Raises:
         SkippedError: it is not installed.
@@ -17,7 +21,7 @@ def require(module: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise SkippedError(f"needs {module}, which comes with the test packages: make setup ({error})") from None
+        raise SkippedError(f"needs {module}, which comes with {source} ({error})") from None
 
 
 def source_file(*parts: str) -> Path:

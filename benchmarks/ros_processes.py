@@ -7,11 +7,13 @@ An answer is a line of JSON on the standard output.
 
 import json
 import math
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import rclpy
@@ -59,25 +61,16 @@ def simulate(machine: str, *settings: str) -> None:
         publish(publishing, nanoseconds)
 
     Publishing.publish_clock = noting  # type: ignore[assignment,method-assign]
-    values: dict[str, Any] = {"machine": machine, "enable_stamped_cmd_vel": False}
-    values.update((name, json.loads(value)) for name, _, value in (one.partition("=") for one in settings))
-    node = SimulatorNode([Parameter(name, value=value) for name, value in values.items()])
+    node = SimulatorNode(_parameters((f'machine="{machine}"', "enable_stamped_cmd_vel=false", *settings)))
     with spinning(node):
         node.built.wait()
 
         def measure() -> dict[str, Any]:
-            threads = {
-                thread.name: time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
-                for thread in threading.enumerate()
-                if thread.ident is not None
-            }
             report = node.report
             assert report is not None
             heard, lateness[:] = lateness[:], []
             return {
-                "wall": time.monotonic(),
-                "process": time.process_time(),
-                "threads": threads,
+                **_processor_times(),
                 "simulated": report.elapsed_simulated,
                 "overruns": report.overruns,
                 "dropped": report.dropped_samples,
@@ -86,6 +79,22 @@ def simulate(machine: str, *settings: str) -> None:
             }
 
         _obey({"measure": measure})
+
+
+def view(*settings: str) -> None:
+    """A viewer. ``port``: of its page; ``measure``: processor times by thread [s], memory [bytes]."""
+    from grouser.nodes.viewer.node import Viewer, spin_in_bursts  # needs packages that are not for ROS
+
+    viewer = Viewer(_parameters(("port=0", *settings)))
+    executor = SingleThreadedExecutor()
+    executor.add_node(viewer)
+    threading.Thread(target=spin_in_bursts, args=(viewer, executor, threading.Event()), name="pictures").start()
+
+    def measure() -> dict[str, Any]:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return {**_processor_times(), "memory": pages * os.sysconf("SC_PAGE_SIZE")}
+
+    _obey({"port": lambda: viewer.page.port, "measure": measure})
 
 
 def listen() -> None:
@@ -366,6 +375,22 @@ def _message_type(name: str) -> type:
     return getattr(import_module(f"{package}.msg"), message)
 
 
+def _parameters(settings: Sequence[str]) -> list[Parameter]:
+    """Parameters of a node from "name=value", the values in JSON."""
+    parted = (setting.partition("=") for setting in settings)
+    return [Parameter(name, value=json.loads(value)) for name, _, value in parted]
+
+
+def _processor_times() -> dict[str, Any]:
+    """Wall time, and processor times of this process and by thread [s]."""
+    threads = {
+        thread.name: time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+        for thread in threading.enumerate()
+        if thread.ident is not None
+    }
+    return {"wall": time.monotonic(), "process": time.process_time(), "threads": threads}
+
+
 def _spin(node: Node) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -383,6 +408,7 @@ def main(role: str, *arguments: str) -> None:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     roles: dict[str, Callable[..., None]] = {
         "simulate": simulate,
+        "view": view,
         "listen": listen,
         "watch_clock": watch_clock,
         "watch_joy": watch_joy,

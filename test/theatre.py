@@ -19,7 +19,8 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import topics
 from grouser.nodes.viewer.node import Viewer
-from grouser.nodes.viewer.scene import node_name
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
 
 QUARTER_TURN = (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))  # about z
 
@@ -156,11 +157,20 @@ def handle(viewer: Viewer, name: str) -> viser.SceneNodeHandle | None:
     return viewer.scene.server.scene.get_handle_by_name(name)
 
 
+def drawn_pose(viewer: Viewer, node: str) -> Pose:
+    """Where a node is in the world: below the nodes whose names its own begins with."""
+    pose = Pose()
+    for end in (place for place, letter in enumerate(f"{node}/") if letter == "/" and place):
+        if (frame := handle(viewer, node[:end])) is not None:
+            w, *xyz = frame.wxyz
+            pose = compose(pose, Pose(tuple(frame.position), (*xyz, w)))
+    return pose
+
+
 def stands_at(viewer: Viewer, link: str, position: tuple, quaternion: tuple = NO_TURN) -> bool:
-    frame = handle(viewer, node_name(link))
-    wxyz = np.roll(quaternion, 1)
-    return (
-        frame is not None
-        and np.allclose(frame.position, position, atol=1e-6)
-        and abs(frame.wxyz @ wxyz) > 1.0 - 1e-6  # q and -q are the same turn
+    if link not in viewer.scene.nodes:
+        return False
+    pose = drawn_pose(viewer, viewer.scene.nodes[link])
+    return np.allclose(pose.position, position, atol=1e-6) and (
+        abs(np.dot(pose.quaternion, quaternion)) > 1.0 - 1e-6  # q and -q are the same turn
     )

@@ -88,6 +88,8 @@ class Subject:
         self.description_error = "never received"
         self._read_description()
         self._was_paused: bool | None = None
+        self._first = -1  # time that was heard first [ns]; -1 before
+        self._runs = False
 
     def stream(self, name: str) -> Stream | None:
         """A topic by its name in `standard`; None if not subscribed."""
@@ -119,20 +121,27 @@ class Subject:
         return max((recording.time for recording in clocks), default=-1)
 
     def watch(self) -> bool:
-        """Receives enough messages of all streams, once; returns whether the simulator runs."""
+        """Receives enough messages of all streams, once; returns whether the simulator ran then."""
         if self._was_paused is None:
-            self._was_paused = not self.client.until(lambda: self.now >= 0, _PATIENCE_PAUSED)
+            self._was_paused = not self.client.until(self._goes_on, _PATIENCE_PAUSED)
             if self._was_paused and not self.passive:
                 # It may be starting instead: then it refuses, and starts by itself.
                 refusal = self.control.pause(False)
                 self._was_paused = not refusal
                 self.silence = refusal or self.silence
-                self.client.until(lambda: self.now >= 0)
-            if self.now >= 0:
+                self.client.until(self._goes_on)
+            self._runs = self._goes_on()
+            if self._runs:
                 streams = self.streams.values()
                 self.client.until(lambda: all(stream.enough for stream in streams if stream.rate is not None))
                 self.client.until(lambda: all(stream.enough for stream in streams), _PATIENCE_ONCE)
-        return self.now >= 0
+        return self._runs
+
+    def _goes_on(self) -> bool:
+        """Whether time has gone on since a time was heard: one that stands may be told to newcomers."""
+        if self._first < 0:
+            self._first = self.now
+        return self.now > self._first
 
     def settle(self) -> bool:
         """Receives the remaining messages of a paused simulator; returns whether they come to an end.

@@ -2,7 +2,7 @@
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.data.rotation import compose, rotate
 
 _WORLD = ""  # tf2 knows no frame of this name
 
@@ -44,6 +44,14 @@ class ReceivedFrames:
         """Whether the frame was received from TF or placed."""
         return frame in self._received or frame in self._placed
 
+    def relative(self, frame: str, other: str) -> Pose:
+        """Pose of `frame` in the frame `other`; "": in the topmost one."""
+        if frame not in self._placed:
+            parent, pose = self._received.get(frame) or self._described.get(frame) or (_WORLD, None)
+            if pose is not None and parent == other:
+                return pose
+        return compose(_inverse(self.world(other)), self.world(frame)) if other else self.world(frame)
+
     def world(self, frame: str) -> Pose:
         """Pose of a frame in the topmost frame above it (``odom`` or ``map``); the identity for an unknown frame.
 
@@ -63,3 +71,10 @@ class ReceivedFrames:
         for name, relative in reversed(chain.items()):
             pose = self._world[name] = compose(pose, relative)
         return pose
+
+
+def _inverse(pose: Pose) -> Pose:
+    """Pose of the reference frame in the frame."""
+    (x, y, z, w), (a, b, c) = pose.quaternion, pose.position
+    back = (-x, -y, -z, w)
+    return Pose(rotate(back, (-a, -b, -c)), back)

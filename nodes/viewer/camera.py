@@ -18,21 +18,21 @@ DIRECTIONS = {
     "side": (0.0, 1.0, 0.12),
     "top": (-0.001, 0.0, 1.0),
 }
-VIEW_DISTANCE = 1.15  # of the machine's size
 VIEW_ANGLE = np.radians(45.0)  # top to bottom
+VIEW_DISTANCE = 0.5 / np.sin(0.5 * VIEW_ANGLE)  # of the machine's size: a sphere around it fills the picture
 # A lens from so far away that its rays are nearly parallel; the browser has no orthographic camera.
 LENSES = {"perspective": VIEW_ANGLE, "nearly parallel": np.radians(3.0)}
 REPORT = 1.0  # [s] within which a browser reports a camera that was moved
 FOLLOWED = 0.002  # motion of the machine that a camera follows, of its size
 
-Corners = Callable[[], tuple[np.ndarray, np.ndarray]]
+Corners = Callable[[], np.ndarray]
 
 
 class Follower:
     """Moves the camera of one browser as the machine moves.
 
-    The browser reports its camera late. The next motion waits for the report of the one before: it would otherwise
-    begin where the camera no longer is, and undo what the user has done meanwhile.
+    The browser reports its camera late, and place and aim one after the other. The next motion waits for the report of
+    both: it would otherwise begin where the camera no longer is, and undo what the user or the motion before has done.
 
     Args:
         client: the browser.
@@ -41,13 +41,19 @@ class Follower:
 
     def __init__(self, client: viser.ClientHandle, leader: np.ndarray) -> None:
         self._camera, self._leader = client.camera, leader
-        self._waiting: tuple[np.ndarray, np.ndarray] | None = None  # place before and after the last motion
+        # Place and aim of the camera before and after the last motion [m], (2, 2, 3); None: it has been reported.
+        self._sent: np.ndarray | None = None
         self._since = 0.0
         client.camera.on_update(self._hear)
 
-    def restart(self, leader: np.ndarray) -> None:
-        """Takes note that the camera points at the machine, with the leader there [m]."""
-        self._leader, self._waiting = leader, None
+    def turn(self, place: np.ndarray, aim: np.ndarray, leader: np.ndarray) -> None:
+        """Points the camera.
+
+        Args:
+            place, aim: position of the camera, and the point that it looks at [m].
+            leader: where the link that it follows is now [m].
+        """
+        self._move(self._view(), np.stack([place, aim]), leader)
 
     def follow(self, leader: np.ndarray, least: float, wanted: bool) -> None:
         """Moves the camera, unless it is on its way.
@@ -57,21 +63,26 @@ class Follower:
             least: motion that is followed [m].
             wanted: whether the camera follows; else it stands still.
         """
-        camera, moved = self._camera, leader - self._leader
-        if not wanted or camera.update_timestamp == 0.0:  # the browser has not said where its camera is
+        moved, sent = leader - self._leader, self._sent
+        if not wanted or self._camera.update_timestamp == 0.0:  # the browser has not said where its camera is
             self._leader = leader
-        elif np.linalg.norm(moved) >= least and (self._waiting is None or monotonic() - self._since > REPORT):
-            self._leader, self._since = leader, monotonic()
-            place = camera.position
-            self._waiting = (place, place + moved)
-            camera.position = place + moved  # and its target with it
+        elif np.linalg.norm(moved) >= least and (sent is None or monotonic() - self._since > REPORT):
+            view = self._view() if sent is None else sent[1]
+            self._move(view, view + moved, leader)
 
-    def _hear(self, camera: viser.CameraHandle) -> None:
-        """Takes a report of the browser, in a thread of the server."""
-        if (waiting := self._waiting) is not None:
-            before, after = (np.linalg.norm(camera.position - place) for place in waiting)
-            if after < before:
-                self._waiting = None
+    def _view(self) -> np.ndarray:
+        return np.stack([self._camera.position, self._camera.look_at])
+
+    def _move(self, before: np.ndarray, after: np.ndarray, leader: np.ndarray) -> None:
+        self._sent, self._since, self._leader = np.stack([before, after]), monotonic(), leader
+        self._camera.position, self._camera.look_at = after
+
+    def _hear(self, _camera: viser.CameraHandle) -> None:
+        """Takes a report of the browser, in a thread of the server: its aim moves after its place."""
+        if (sent := self._sent) is not None:
+            before, after = np.linalg.norm(self._camera.look_at - sent[:, 1], axis=1)
+            if after <= before:
+                self._sent = None
 
 
 class Cameras:
@@ -79,7 +90,7 @@ class Cameras:
 
     Args:
         server: of the page, with its panel.
-        corners: lowest and highest coordinates of the machine in the world [m].
+        corners: lowest and highest coordinates of the machine in the world [m], shape (2, 3).
         root: pose of the machine's root in the world.
         leader: pose of the link that the cameras follow.
     """
@@ -118,21 +129,26 @@ class Cameras:
         """Moves all cameras as the machine has moved, and turns those whose browsers want it."""
         while self._wanted:
             self._turn(*self._wanted.popleft())
-        place = np.array(self._leader().position)
         clients = self._server.get_clients()
-        self._followers = {key: self._followers.get(key) or Follower(clients[key], place) for key in clients}
+        self._followers = {key: self._follower(client) for key, client in clients.items()}
         for follower in self._followers.values():
-            follower.follow(place, FOLLOWED * self.size, self.follow_box.value)
+            follower.follow(self._leader_place(), FOLLOWED * self.size, self.follow_box.value)
+
+    def _leader_place(self) -> np.ndarray:
+        return np.array(self._leader().position)
+
+    def _follower(self, client: viser.ClientHandle) -> Follower:
+        """The follower of a browser, made for a new one."""
+        if client.client_id not in self._followers:
+            self._followers[client.client_id] = Follower(client, self._leader_place())
+        return self._followers[client.client_id]
 
     def _turn(self, client: viser.ClientHandle | None, direction: str) -> None:
         """Points the camera of a browser at the machine from a direction."""
         if client is None:
             return
-        camera = client.camera
-        camera.fov = LENSES[self.lens.value]
-        camera.position, camera.look_at = self._place(direction)
-        if client.client_id in self._followers:
-            self._followers[client.client_id].restart(np.array(self._leader().position))
+        client.camera.fov = LENSES[self.lens.value]
+        self._follower(client).turn(*self._place(direction), self._leader_place())
 
     def _place(self, direction: str) -> tuple[np.ndarray, np.ndarray]:
         """Position of a camera in a direction from the machine, and the point that it looks at [m]."""

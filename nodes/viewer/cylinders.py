@@ -6,9 +6,11 @@ from typing import Any
 
 import viser
 
+from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.colours import ColourScale
+from grouser.nodes.viewer.links import SEEN
 from grouser.nodes.viewer.shapes import wxyz
-from grouser.physics.description.data.hydraulics import Attachment, HydraulicCylinder
+from grouser.physics.description.data.hydraulics import HydraulicCylinder
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.rotation import compose
@@ -22,7 +24,6 @@ EYE = 0.5  # share of the length beyond the stroke that the barrel leaves free f
 _SHELL = 1.04  # radius of a chamber's colour over that of the barrel
 _DEFAULT_PRESSURE = 25e6  # [Pa], end of the scale where nothing limits the pressure
 CHAMBERS = ("piston_side", "rod_side")
-ROUNDING = 1e-7  # changes of its length up to this are not drawn [m]
 
 
 def pressure_scale(machine: Machine) -> ColourScale:
@@ -40,6 +41,7 @@ class CylinderView:
 
     Args:
         scene: where it is drawn.
+        above: name of the node of the link that its barrel is attached to.
         cylinder: its size and where it is attached.
         scale: of its pressures.
 
@@ -49,16 +51,14 @@ class CylinderView:
         chambers: the colours of the pressures on the barrel.
     """
 
-    def __init__(self, scene: viser.SceneApi, cylinder: HydraulicCylinder, scale: ColourScale) -> None:
+    def __init__(self, scene: viser.SceneApi, above: str, cylinder: HydraulicCylinder, scale: ColourScale) -> None:
         self.cylinder, self._scale = cylinder, scale
-        self._barrel, self._rod = cylinder.barrel, cylinder.rod
         spare = max(0.0, cylinder.retracted_length - cylinder.stroke)
         self._barrel_length = cylinder.retracted_length - EYE * spare
         self._rod_length = cylinder.retracted_length
-        self._held: tuple[Pose, Pose] | None = None  # poses of its links as it is drawn
-        self._extension = math.nan  # of the parts as they are drawn [m]
-        name = self.node = f"/cylinders/{cylinder.name.replace('/', '|')}"
-        self._frame = scene.add_frame(name, show_axes=False, visible=False)
+        self._end = cylinder.barrel.xyz  # of the rod as it is drawn, in the frame of the barrel's link [m]
+        name = self.node = f"{above}/cylinder {cylinder.name.replace('/', '|')}"
+        self._frame = scene.add_frame(name, position=self._end, show_axes=False, visible=False)
         barrel_radius, rod_radius = (0.5 + WALL) * cylinder.bore, 0.5 * cylinder.rod_diameter
         # Each part comes out of the one before it by an equal share of the stroke, which is shorter than that part.
         self._tube_count = max(0, math.ceil(cylinder.stroke / self._barrel_length - 1e-9) - 1)
@@ -92,31 +92,26 @@ class CylinderView:
         """Of all that is drawn."""
         return (*self.parts.values(), *self.chambers.values())
 
-    def stretch(self, poses: Mapping[str, Pose]) -> None:
-        """Moves it to its attachments, if they have moved.
+    def stretch(self, frames: ReceivedFrames) -> None:
+        """Moves the rod's end to its attachment, if that has moved on the barrel's link.
 
         Args:
-            poses: of the links in the world.
+            frames: poses of the links.
         """
-        held = poses[self._barrel.link], poses[self._rod.link]
-        if held == self._held:
+        barrel, rod = self.cylinder.barrel, self.cylinder.rod
+        end = compose(frames.relative(rod.link, barrel.link), Pose(rod.xyz)).position
+        length = math.dist(barrel.xyz, end)
+        if math.dist(end, self._end) <= SEEN or length == 0.0:
             return
-        self._held = held
-        start, end = (_place(end, poses) for end in (self._barrel, self._rod))
-        length = math.dist(start, end)
-        if length == 0.0:  # before the poses of its links are known
-            return
-        x, y, z = ((b - a) / length for a, b in zip(start, end, strict=True))
-        self._frame.position, self._frame.wxyz = start, wxyz(Pose(quaternion=turn_from_z((x, y, z))))
+        self._end = end
+        x, y, z = ((b - a) / length for a, b in zip(barrel.xyz, end, strict=True))
+        self._frame.wxyz = wxyz(Pose(quaternion=turn_from_z((x, y, z))))
         self._extend(length - self.cylinder.retracted_length)
         if not self._frame.visible:
             self._frame.visible = True
 
     def _extend(self, extension: float) -> None:
-        """Moves its parts along the barrel, unless it is as long as before."""
-        if abs(extension - self._extension) <= ROUNDING:
-            return
-        self._extension = extension
+        """Moves its parts along the barrel."""
         starts = {"rod": extension}
         for tube in range(self._tube_count):
             starts[f"tube_{tube}"] = extension * (tube + 1) / (self._tube_count + 1)
@@ -141,17 +136,8 @@ class CylinderView:
             if visible and (colour := self._scale.colour(pressures[side])) != chamber.color:
                 chamber.color = colour
 
-    def remove(self) -> None:
-        """Removes it from the scene."""
-        self._frame.remove()
-
     def _piston(self, extension: float) -> float:
         """Distance of the piston from the end of the barrel [m] at an extension [m]."""
         length, stroke = self._barrel_length, self.cylinder.stroke
         place = extension * length / stroke if stroke > length else 0.5 * (length - stroke) + extension
         return min(max(place, 0.0), length)
-
-
-def _place(end: Attachment, poses: Mapping[str, Pose]) -> tuple[float, float, float]:
-    """An attachment in the world [m]."""
-    return compose(poses[end.link], Pose(end.xyz)).position

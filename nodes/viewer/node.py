@@ -91,7 +91,7 @@ class Viewer(Node):
     Attributes:
         scene: what the browser shows.
         page: around the scene, on the port of the parameter.
-        period: time between two pictures [s].
+        pictures: the timer of the pictures.
 
     Raises:
         GrouserError: the port is taken, or a parameter or the world is not valid.
@@ -100,7 +100,6 @@ class Viewer(Node):
     def __init__(self, parameter_overrides: list[Parameter] | None = None) -> None:
         super().__init__("viewer", parameter_overrides=parameter_overrides)
         parameters = declare(self, DECLARATIONS)
-        self.period = 1.0 / parameters["rate"]
         # Imported here: viser and trimesh are no ROS packages, and `main` reports one that is missing.
         from grouser.nodes.viewer.page.page import Page
         from grouser.nodes.viewer.scene import Scene
@@ -147,7 +146,7 @@ class Viewer(Node):
         self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(self.period, self._on_picture, clock=clock)
+        self.pictures = self.create_timer(1.0 / parameters["rate"], self._on_picture, clock=clock)
         self.create_timer(CLOCK_PERIOD, self._show_progress, clock=clock)
         address = "localhost" if parameters["host"] in ("127.0.0.1", "0.0.0.0") else parameters["host"]
         self.get_logger().info(f"the machine is on show at http://{address}:{self.page.port}")
@@ -266,9 +265,7 @@ class Viewer(Node):
                 arrows.append(forces.arrows(frames.world, wrenches))
                 strengths.update({link: math.hypot(*wrench[:3]) for link, wrench in wrenches.items()})
             moments.show(moments.time)
-            for link in self.scene.links:
-                self.scene.move(link, moments.frames.world(link))
-            self.scene.stretch_cylinders()
+            self.scene.move(moments.frames)
             self._move_belts()
             hydraulics = self._signals.values("hydraulics")
             self.page.circuit = shown_circuit(self._circuit.take(self.page.shows_circuit), hydraulics)
@@ -305,13 +302,14 @@ class Viewer(Node):
 
 
 def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) -> None:
-    """Runs all callbacks that are ready, then waits for the viewer's period, until `stop` is set.
+    """Runs all callbacks that are ready whenever a picture is due, until `stop` is set.
 
     A usual spin checks every subscription for each message, and a machine with twenty links publishes two thousand
     wrenches a second. Here they wait until the next picture, and only the newest of each topic is read.
     """
-    while not stop.wait(viewer.period):
-        end = monotonic() + viewer.period
+    period = 1e-9 * viewer.pictures.timer_period_ns
+    while not stop.wait(max(0.0, 1e-9 * viewer.pictures.time_until_next_call())):
+        end = monotonic() + period
         while monotonic() < end:
             try:
                 handler, _, _ = executor.wait_for_ready_callbacks(timeout_sec=0.0)

@@ -8,33 +8,32 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import viser
 
+from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.camera import Cameras
 from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
+from grouser.nodes.viewer.extent import Extent
 from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.labels import Labels
+from grouser.nodes.viewer.links import LinkTree
 from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.plots import Plots
 from grouser.nodes.viewer.pushing import PushTool
-from grouser.nodes.viewer.shapes import add_shape, wxyz
+from grouser.nodes.viewer.shapes import add_shape
 from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
 from grouser.nodes.viewer.tracks import TrackView
 from grouser.nodes.viewer.values import Values
 from grouser.nodes.viewer.world import draw_world, has_ruts, terrain_view
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
-from grouser.physics.description.data.pose import Pose, Vector3
-from grouser.physics.description.data.rotation import compose
+from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.meshes import MeshError
 from grouser.runtime.belt_shoes import BeltShoes
 from grouser.runtime.drawn_links import drawn_links
 
 COLLISION_COLOUR = (0.27, 0.51, 0.71)
-# A link is drawn again when it has moved by more than this from where it is drawn: [m], and of its quaternion.
-SEEN, SEEN_TURN = 5e-5, 2e-5
 
 
 def free_port() -> int:
@@ -53,6 +52,7 @@ class Scene:
 
     Attributes:
         port: that viser listens on.
+        nodes: name of the node of each link of the machine.
         objects: plain objects in it.
         forces: the arrows of contact forces.
         labels: of parts that were clicked.
@@ -72,9 +72,10 @@ class Scene:
         with contextlib.redirect_stdout(io.StringIO()):
             self.server = viser.ViserServer(host="127.0.0.1", port=free_port(), label="grouser", verbose=False)
         self.port = self.server.get_port()  # another one, if that was taken meanwhile
-        self._links: dict[str, viser.FrameHandle] = {}
-        self._poses: dict[str, Pose] = {}
-        self._balls: list[tuple[str, Vector3, float]] = []
+        self.nodes: dict[str, str] = {}
+        self._links: LinkTree | None = None
+        self._frames = ReceivedFrames()
+        self._extent = Extent()
         # Of the links that have both; the panel selects which are visible.
         self._visuals: list[viser.SceneNodeHandle] = []
         self._collisions: list[viser.SceneNodeHandle] = []
@@ -115,12 +116,14 @@ class Scene:
         self.collision_box = gui.add_checkbox("collision shapes", False)
         self._ground_choice: Any = gui.add_dropdown("ground shows", (*SCALES, PLAIN), visible=self.terrain is not None)
         self._legend: Any = gui.add_html("")
-        self.cameras = Cameras(self.server, self._corners, self._root_pose, self._leader_pose)
+        self.cameras = Cameras(
+            self.server, lambda: self._extent.corners(self._frames.world), self._root_pose, self._leader_pose
+        )
 
     @property
     def links(self) -> tuple[str, ...]:
         """Names of the links in the scene."""
-        return tuple(self._links)
+        return tuple(self.nodes)
 
     @property
     def has_belts(self) -> bool:
@@ -133,76 +136,65 @@ class Scene:
         Returns:
             Descriptions of shapes that cannot be drawn: files without a mesh.
         """
+        self.labels.describe(machine)
         self._remove_machine()
         self._machine, moving = machine, moving_links(machine)
         self.forces.describe(machine, moving)
-        self.labels.describe(machine)
         self.pushes.clear()
         first = [joint.child for joint in machine.joints if joint.parent not in moving and joint.child in moving]
         self._leader = first[0] if first else machine.root
         problems = []
+        owners = {link.name: owner for link, owner in drawn_links(machine)}
+        self._links = LinkTree(self.server.scene, machine, owners)
+        self.nodes = self._links.nodes
         for link, owner in drawn_links(machine):
-            name = node_name(link.name)
-            self._links[link.name] = self.server.scene.add_frame(name, show_axes=False)
-            self._poses[link.name] = Pose()
+            name = self.nodes[link.name]
             shapes: tuple[Visual | Collision, ...] = (*link.visuals, *link.collisions)
             for index, shape in enumerate(shapes):
                 colour = shape.rgba if isinstance(shape, Visual) else (*COLLISION_COLOUR, 1.0)
                 try:
-                    handle, reach = add_shape(self.server.scene, f"{name}/{index}", shape.geometry, shape.pose, colour)
+                    handle, corners = add_shape(
+                        self.server.scene, f"{name}/{index}", shape.geometry, shape.pose, colour
+                    )
                 except MeshError as problem:
                     problems.append(f"link '{link.name}': {problem}")
                     continue
                 self.labels.offer(handle, name, link=owner)
                 self.pushes.offer(handle, link.name)
-                if link.name in moving:
-                    self._balls.append((link.name, shape.pose.position, reach))
+                self._extent.add(link.name, shape.pose, corners, link.name in moving)
                 if link.visuals and link.collisions:
                     (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
         scale = pressure_scale(machine)
-        self._cylinders = [CylinderView(self.server.scene, cylinder, scale) for cylinder in machine.cylinders]
+        self._cylinders = [
+            CylinderView(self.server.scene, self.nodes[cylinder.barrel.link], cylinder, scale)
+            for cylinder in machine.cylinders
+        ]
         for cylinder in self._cylinders:
             for handle in cylinder.handles:
                 self.labels.offer(handle, cylinder.node, cylinder=cylinder.cylinder.name)
         for shoes in (BeltShoes(machine, track) for track in machine.tracks):
-            view = TrackView(self.server.scene, node_name(shoes.carrier), shoes)
-            self._tracks[shoes.track.sprocket] = view
+            self._tracks[shoes.track.sprocket] = TrackView(self.server.scene, self.nodes[shoes.carrier], shoes)
         self._machine_text.value = machine.name
         self._collisions_shown = None
         self.refresh_visibility()
         return problems
 
     def _remove_machine(self) -> None:
-        for track in self._tracks.values():
-            track.remove()
-        for frame in self._links.values():
-            frame.remove()
-        for cylinder in self._cylinders:
-            cylinder.remove()
-        self._links.clear()
-        self._poses.clear()
+        if self._links is not None:
+            self._links.remove()
         self._cylinders.clear()
         self._tracks.clear()
-        self._balls.clear()
+        self._extent = Extent()
         self._visuals.clear()
         self._collisions.clear()
 
-    def move(self, link: str, pose: Pose) -> None:
-        """Sets the pose of a link in the world, if a change can be seen."""
-        drawn, frame = self._poses[link], self._links[link]
-        moved = _differ(pose.position, drawn.position, SEEN)
-        turned = _differ(pose.quaternion, drawn.quaternion, SEEN_TURN)
-        if turned:
-            frame.wxyz = wxyz(pose)
-        if moved:
-            frame.position = pose.position
-        if moved or turned:
-            self._poses[link] = pose
-
-    def stretch_cylinders(self) -> None:
-        """Moves every hydraulic cylinder to its attachments, after its links have moved."""
+    def move(self, frames: ReceivedFrames) -> None:
+        """Moves links and cylinders to these poses, which the cameras follow, too, until the next call."""
+        self._frames = frames
+        if self._links is not None:
+            self._links.move(frames)
         for cylinder in self._cylinders:
-            cylinder.stretch(self._poses)
+            cylinder.stretch(frames)
 
     def move_belts(self, positions: Mapping[str, float]) -> None:
         """Moves the shoes of every track, after its links have moved.
@@ -211,7 +203,7 @@ class Scene:
             positions: of joints [rad]; a sprocket that is not among them has not turned.
         """
         for sprocket, track in self._tracks.items():
-            track.move(positions.get(sprocket, 0.0), self._poses)
+            track.move(positions.get(sprocket, 0.0), self._frames)
 
     def colour_cylinders(self, hydraulics: Values) -> None:
         """Colours the chambers of the cylinders by what `hydraulics/state` says."""
@@ -265,32 +257,16 @@ class Scene:
 
     def _root_pose(self) -> Pose:
         """Pose of the machine's root in the world."""
-        return self._poses[self._machine.root] if self._machine else Pose()
+        return self._frames.world(self._machine.root) if self._machine else Pose()
 
     def _leader_pose(self) -> Pose:
         """Pose of the link that cameras follow: of the first that can move, of a floating base its root."""
-        return self._poses[self._leader] if self._leader else Pose()
-
-    def _corners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest coordinates of what can move in the world [m]; a cube of 1 m without a machine."""
-        balls = [compose(self._poses[link], Pose(centre)).position for link, centre, _ in self._balls]
-        centres = np.array(balls or [(0.0, 0.0, 0.0)])
-        reaches = np.array([reach for *_, reach in self._balls] or [0.5])[:, np.newaxis]
-        return (centres - reaches).min(axis=0), (centres + reaches).max(axis=0)
+        return self._frames.world(self._leader) if self._leader else Pose()
 
     def stop(self) -> None:
         """Closes the page."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
-
-
-def _differ(one: tuple[float, ...], other: tuple[float, ...], least: float) -> bool:
-    return any(abs(a - b) > least for a, b in zip(one, other, strict=True))
-
-
-def node_name(link: str) -> str:
-    """Name of a link in viser's scene, without slashes, which would make it a child of another node."""
-    return f"/machine/{link.replace('/', '|')}"
 
 
 def moving_links(machine: Machine) -> set[str]:

@@ -8,7 +8,6 @@ import trimesh
 import viser
 from PIL import Image
 
-from grouser.nodes.viewer.forces import reach
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.urdf.meshes import triangles
@@ -20,7 +19,7 @@ _ROUNDNESS = 24  # corners of a capsule's circles
 
 def add_shape(
     scene: viser.SceneApi, name: str, geometry: Geometry, pose: Pose, rgba: Colour
-) -> tuple[viser.SceneNodeHandle, float]:
+) -> tuple[viser.SceneNodeHandle, np.ndarray]:
     """Draws a shape.
 
     Args:
@@ -31,7 +30,7 @@ def add_shape(
         rgba: its colour.
 
     Returns:
-        Its handle, and the largest distance of its points from the origin of its frame [m].
+        Its handle, and the lowest and highest coordinates of its points in its frame [m], shape (2, 3).
 
     Raises:
         MeshError: its file contains no mesh.
@@ -44,25 +43,26 @@ def add_shape(
     }
     match geometry:
         case Box(size):
-            return scene.add_box(name, dimensions=size, **look), reach(geometry)
+            return scene.add_box(name, dimensions=size, **look), _symmetric(0.5 * np.array(size))
         case Cylinder(radius, length):
-            return scene.add_cylinder(name, radius=radius, height=length, **look), reach(geometry)
+            corners = _symmetric(np.array([radius, radius, 0.5 * length]))
+            return scene.add_cylinder(name, radius=radius, height=length, **look), corners
         case Sphere(radius):
-            return scene.add_icosphere(name, radius=radius, **look), reach(geometry)
+            return scene.add_icosphere(name, radius=radius, **look), _symmetric(np.full(3, radius))
         case Capsule(radius, length):
             body = trimesh.creation.capsule(length, radius, (_ROUNDNESS, _ROUNDNESS))
             body.apply_translation(-body.bounds.mean(axis=0))  # in some versions of trimesh it begins at the origin
-            return scene.add_mesh_simple(name, body.vertices, body.faces, **look), reach(geometry)
+            return scene.add_mesh_simple(name, body.vertices, body.faces, **look), body.bounds
         case PointSet(points, radius):
             ball = trimesh.creation.icosphere(subdivisions=2, radius=radius or POINT_RADIUS)
             look["batched_colors"] = look.pop("color")
             turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(points), 1))
             handle = scene.add_batched_meshes_simple(name, ball.vertices, ball.faces, turns, points, **look)
-            return handle, reach(geometry)
+            return handle, _corners(np.asarray(points)) + _symmetric(np.full(3, radius))
         case Mesh():
             vertices, faces = _surface(geometry)
             surface = scene.add_mesh_simple(name, vertices, faces, flat_shading=True, side="double", **look)
-            return surface, float(np.linalg.norm(vertices, axis=1).max())
+            return surface, _corners(vertices)
 
 
 def textured_mesh(vertices: np.ndarray, faces: np.ndarray, places: np.ndarray, picture: np.ndarray) -> trimesh.Trimesh:
@@ -79,6 +79,16 @@ def textured_mesh(vertices: np.ndarray, faces: np.ndarray, places: np.ndarray, p
     )
     visual = trimesh.visual.TextureVisuals(uv=places, material=material)
     return trimesh.Trimesh(vertices, faces, visual=visual, process=False)
+
+
+def _symmetric(half: np.ndarray) -> np.ndarray:
+    """Corners of a box about the origin."""
+    return np.stack([-half, half])
+
+
+def _corners(points: np.ndarray) -> np.ndarray:
+    """Lowest and highest coordinates of points."""
+    return np.stack([points.min(axis=0), points.max(axis=0)])
 
 
 def wxyz(pose: Pose) -> tuple[float, float, float, float]:

@@ -1,11 +1,11 @@
 """The belt of a track in the browser: all of its shoes are one batch."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import trimesh
 import viser
 
+from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.viewer.links import differ
 from grouser.physics.description.data.pose import Pose
 from grouser.runtime.belt_shoes import BeltShoes
 
@@ -38,26 +38,22 @@ class TrackView:
             flat_shading=True,
         )
 
-    def move(self, position: float, poses: Mapping[str, Pose]) -> None:
-        """Moves the shoes, if the sprocket has turned or a sprung wheel has moved.
+    def move(self, position: float, frames: ReceivedFrames) -> None:
+        """Moves the shoes, if the sprocket has turned or a sprung wheel has moved so far that it can be seen.
 
         Args:
             position: of the sprocket's joint [rad].
-            poses: of the links in the world.
+            frames: poses of the links.
         """
         shoes = self._shoes
-        carrier, wheels = poses[shoes.carrier], {link: poses[link] for link in shoes.wheel_links}
-        now = (position, *(carrier.position if wheels else ()), *(x for pose in wheels.values() for x in pose.position))
-        if now == self._drawn:
+        wheels = {link: frames.relative(link, shoes.carrier) for link in shoes.wheel_links}
+        now = (shoes.track.radius * position, *(x for pose in wheels.values() for x in pose.position))
+        if self._drawn and not differ(now, self._drawn):
             return
         self._drawn = now
-        places, turns = shoes.poses(position, carrier, wheels)
+        places, turns = shoes.poses(position, Pose(), wheels)
         self.handle.batched_positions = places.astype(np.float32)
         self.handle.batched_wxyzs = _wxyz(turns)
-
-    def remove(self) -> None:
-        """Removes it from the scene."""
-        self.handle.remove()
 
 
 def _wxyz(quaternions: np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
 """The viewer over real DDS: frames, links, cameras and later machines."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
+import msgspec.msgpack
 import numpy as np
 import pytest
 from geometry_msgs.msg import TransformStamped
@@ -9,10 +11,10 @@ from rclpy.serialization import serialize_message
 from tf2_msgs.msg import TFMessage
 from theatre import MACHINE, NO_TURN, OTHER_MACHINE, QUARTER_TURN, Theatre, handle, playing, stands_at
 
+from grouser.benchmarks.page_reader import CAMERA, messages, opened
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.arrivals import Polled, TransformArrivals
-from grouser.nodes.viewer.scene import node_name
 from grouser.physics.description.data.pose import Pose
 
 
@@ -109,14 +111,47 @@ def test_later_pages_look_at_the_present_position(theatre: Theatre) -> None:
     assert np.linalg.norm(camera.position - camera.look_at) == pytest.approx(distance)
 
 
+def test_a_camera_follows_though_its_browser_is_slow(theatre: Theatre) -> None:
+    """The browser reports place and aim one after the other; what it has not reported yet is not undone."""
+    viewer = theatre.open_viewer()
+    theatre.stage.describe(MACHINE)
+    theatre.stage.place("base_link", "odom", (0, 0, 0))
+    start = viewer.scene.server.initial_camera
+    theatre.wait_for(lambda: viewer.scene.links and 0 < start.look_at[0] < 1, "a camera on the machine")
+    view = {"position": (4.0, 0.0, 2.0), "look_at": (1.0, 0.0, 0.0)}
+    with opened(viewer.page.port) as browser:
+
+        def report() -> None:
+            browser.send(msgspec.msgpack.encode({**CAMERA, **view}))
+
+        def hear() -> bool:
+            """Carries out what the viewer wants of the camera, and reports it after each change."""
+            with suppress(TimeoutError):
+                for message in messages(browser.recv(timeout=0.0)):
+                    for name, kind in (("position", "SetCameraPositionMessage"), ("look_at", "SetCameraLookAtMessage")):
+                        if message["type"] == kind:
+                            view[name] = tuple(message[name])
+                            report()
+            return bool(view["look_at"][0] > 1.0 + 2.9)
+
+        report()
+        theatre.wait_for(lambda: viewer.scene.cameras._followers, "the browser")
+        for place in (1.0, 2.0, 3.0):
+            theatre.stage.place("base_link", "odom", (place, 0, 0))
+            theatre.wait_for(lambda place=place: stands_at(viewer, "base_link", (place, 0, 0)), "the machine")
+        theatre.wait_for(hear, "a camera that has gone along")
+    assert np.subtract(view["position"], view["look_at"]) == pytest.approx([3.0, 0.0, 2.0])
+
+
 def test_viewer_shows_latched_and_later_machines(theatre: Theatre) -> None:
     theatre.stage.describe(MACHINE)
     theatre.stage.forces = {"base_link": (0.0, 0.0, 100.0)}
     viewer = theatre.open_viewer()
     theatre.wait_for(lambda: handle(viewer, "/contact_forces"), "the machine that was there before, and its force")
+    base = viewer.scene.nodes["base_link"]
     theatre.stage.describe(OTHER_MACHINE)
     theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
-    for name in ("/contact_forces", node_name("base_link"), f"{node_name('base_link')}/0", node_name("arm")):
+    for name in ("/contact_forces", base, f"{base}/0", f"{base}/arm"):
         assert handle(viewer, name) is None
     theatre.stage.describe("<robot name='broken'>")
     theatre.stage.describe(MACHINE)

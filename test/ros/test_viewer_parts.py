@@ -10,16 +10,19 @@ import trimesh
 from control_msgs.msg import DynamicInterfaceGroupValues
 from sensor_msgs.msg import JointState
 from shipped import shipped_machine
-from theatre import CYLINDER, MACHINE, OTHER_MACHINE, QUARTER_TURN, Theatre, handle, playing, stands_at
+from theatre import CYLINDER, MACHINE, OTHER_MACHINE, QUARTER_TURN, Theatre, drawn_pose, handle, playing, stands_at
 
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import fill_group_values, make_group_values
 from grouser.nodes.viewer.cylinders import pressure_scale
 from grouser.nodes.viewer.forces import contact_ball
-from grouser.nodes.viewer.scene import node_name
 from grouser.physics.description import load_machine, parse_machine
 from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.rotation import compose
 from grouser.runtime.belt_shoes import BeltShoes
+
+BASE = "/machine/base_link"
+ARM, LIFT = f"{BASE}/arm", f"{BASE}/cylinder lift"  # below what they are attached to
 
 
 @pytest.fixture
@@ -34,13 +37,12 @@ def test_a_cylinder_stretches_between_its_attachments(theatre: Theatre) -> None:
     theatre.stage.describe(MACHINE.replace("</robot>", f"{CYLINDER}</robot>"))
 
     def spans(part: str, start: tuple, end: tuple) -> bool:
-        frame, drawn = handle(viewer, "/cylinders/lift"), handle(viewer, f"/cylinders/lift/{part}")
+        frame, drawn = handle(viewer, LIFT), handle(viewer, f"{LIFT}/{part}")
         if drawn is None or not frame.visible:
             return False
-        w, x, y, z = frame.wxyz
-        axis = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
-        middle, reach = frame.position + drawn.position[2] * axis, 0.5 * drawn.height * axis
-        return np.allclose([middle - reach, middle + reach], [start, end], atol=1e-6)
+        placed, reach = drawn_pose(viewer, LIFT), 0.5 * drawn.height
+        ends = [compose(placed, Pose((0.0, 0.0, drawn.position[2] + way))).position for way in (-reach, reach)]
+        return np.allclose(ends, [start, end], atol=1e-6)
 
     # Retracted it is 0.8 m long with a stroke of 0.6 m: the barrel leaves half of the other 0.2 m free.
     theatre.wait_for(lambda: spans("barrel", (0, 0, 1), (0.7, 0, 1)), "the barrel at the joint's zero, before TF")
@@ -49,13 +51,13 @@ def test_a_cylinder_stretches_between_its_attachments(theatre: Theatre) -> None:
     theatre.stage.place("arm", "base_link", (1.2, 0, 1))
     theatre.wait_for(lambda: spans("rod", (0, 0.4, 1.5), (0, 1.2, 1.5)), "the rod further out")
     assert spans("barrel", (0, 0, 1.5), (0, 0.7, 1.5))
-    barrel, rod = (handle(viewer, f"/cylinders/lift/{part}") for part in ("barrel", "rod"))
+    barrel, rod = (handle(viewer, f"{LIFT}/{part}") for part in ("barrel", "rod"))
     assert barrel.radius > 0.05 and rod.radius == 0.03
     theatre.stage.place("arm", "base_link", (0, 0, 0.1))
     theatre.wait_for(lambda: spans("rod", (0, 0, 1.4), (0, 0, 0.6)), "the rod straight down")
     theatre.stage.describe(OTHER_MACHINE)
     theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
-    assert handle(viewer, "/cylinders/lift/barrel") is None and handle(viewer, "/cylinders/lift/rod") is None
+    assert handle(viewer, f"{LIFT}/barrel") is None and handle(viewer, f"{LIFT}/rod") is None
 
 
 def test_shoes_of_a_track_move_as_its_sprocket_turns(theatre: Theatre) -> None:
@@ -67,7 +69,7 @@ def test_shoes_of_a_track_move_as_its_sprocket_turns(theatre: Theatre) -> None:
 
     def drawn_at(name: str, position: float) -> bool:
         states.publish(JointState(name=["right_sprocket", "left_sprocket"], position=[np.nan, 12.3]))
-        batch = handle(viewer, f"{node_name('base_link')}/belt_{name}")
+        batch = handle(viewer, f"{BASE}/belt_{name}")
         if batch is None:
             return False
         places, turns = shoes[name].poses(position, Pose(), {})
@@ -78,7 +80,7 @@ def test_shoes_of_a_track_move_as_its_sprocket_turns(theatre: Theatre) -> None:
     stage.describe(machine.urdf)
     theatre.wait_for(lambda: drawn_at("left", 12.3), "the shoes where the sprocket has brought them")
     assert drawn_at("right", 0.0)
-    batch = handle(viewer, f"{node_name('base_link')}/belt_left")
+    batch = handle(viewer, f"{BASE}/belt_left")
     places = batch.batched_positions
     stage.place("base_link", "odom", (3, 0, 0))
     theatre.wait_for(lambda: stands_at(viewer, "base_link", (3, 0, 0)), "the vehicle elsewhere")
@@ -86,7 +88,7 @@ def test_shoes_of_a_track_move_as_its_sprocket_turns(theatre: Theatre) -> None:
     assert batch.batched_positions is places
     stage.describe(OTHER_MACHINE)
     theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
-    assert handle(viewer, f"{node_name('base_link')}/belt_left") is None and not viewer.scene.has_belts
+    assert handle(viewer, f"{BASE}/belt_left") is None and not viewer.scene.has_belts
 
 
 def test_a_long_stroke_is_drawn_as_a_telescope(theatre: Theatre) -> None:
@@ -94,14 +96,14 @@ def test_a_long_stroke_is_drawn_as_a_telescope(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     cylinder = CYLINDER.replace('stroke="0.6" retracted_length="0.8"', 'stroke="2.0" retracted_length="0.7"')
     theatre.stage.describe(MACHINE.replace("</robot>", f"{cylinder}</robot>"))
-    theatre.wait_for(lambda: handle(viewer, "/cylinders/lift/rod"), "the cylinder")
+    theatre.wait_for(lambda: handle(viewer, f"{LIFT}/rod"), "the cylinder")
     names = ["barrel", "tube_0", "tube_1", "rod"]
-    assert handle(viewer, "/cylinders/lift/tube_2") is None
-    rod = handle(viewer, "/cylinders/lift/rod")
+    assert handle(viewer, f"{LIFT}/tube_2") is None
+    rod = handle(viewer, f"{LIFT}/rod")
     for length in (0.7, 1.5, 2.7):
         theatre.stage.place("arm", "base_link", (length, 0, 1))
         theatre.wait_for(lambda end=length: abs(rod.position[2] + 0.5 * rod.height - end) < 1e-6, "the rod's end")
-        parts = [handle(viewer, f"/cylinders/lift/{name}") for name in names]
+        parts = [handle(viewer, f"{LIFT}/{name}") for name in names]
         spans = [(part.position[2] - 0.5 * part.height, part.position[2] + 0.5 * part.height) for part in parts]
         assert spans[0][0] == pytest.approx(0.0)
         for before, after in pairwise(spans):
@@ -124,8 +126,8 @@ def publish_pressures(theatre: Theatre) -> Callable[[float, float, float], None]
 def test_cylinders_show_their_pressures(theatre: Theatre) -> None:
     viewer, publish = theatre.open_viewer(), publish_pressures(theatre)
     theatre.stage.describe(MACHINE.replace("</robot>", f"{CYLINDER}</robot>"))
-    theatre.wait_for(lambda: handle(viewer, "/cylinders/lift/rod_side"), "the cylinder")
-    piston, rod = (handle(viewer, f"/cylinders/lift/{side}_side") for side in ("piston", "rod"))
+    theatre.wait_for(lambda: handle(viewer, f"{LIFT}/rod_side"), "the cylinder")
+    piston, rod = (handle(viewer, f"{LIFT}/{side}_side") for side in ("piston", "rod"))
     assert not piston.visible and not rod.visible  # nothing is known
     # The supply has 200 bar, and the scale ends there.
     theatre.wait_for(lambda: publish(1.0, 30e6, 0.0) or piston.visible, "the pressures")
@@ -168,18 +170,18 @@ def test_a_click_labels_a_part(theatre: Theatre) -> None:
     theatre.stage.place("base_link", "odom", (0, 0, 0))
     theatre.stage.forces = {"base_link": (0.0, 3000.0, 4000.0)}
     theatre.wait_for(lambda: handle(viewer, "/contact_forces"), "the force")
-    labels, base = viewer.scene.labels, node_name("base_link")
-    labels._clicked.extend([base, "/cylinders/lift"])  # as the server's threads do
+    labels = viewer.scene.labels
+    labels._clicked.extend([BASE, LIFT])  # as the server's threads do
 
     def shows(node: str, text: str) -> bool:
         publish(1.0, 5e6, 1e5)
         label = handle(viewer, f"{node}/label")
         return label is not None and label.text == text
 
-    theatre.wait_for(lambda: shows(base, "base_link, 100 kg, contact 5.00 kN"), "the label of the link")
-    theatre.wait_for(lambda: shows("/cylinders/lift", "lift, 50 / 1 bar, 10.0 kN"), "the label of the cylinder")
-    labels._clicked.append(base)
-    theatre.wait_for(lambda: handle(viewer, f"{base}/label") is None, "no label after another click")
+    theatre.wait_for(lambda: shows(BASE, "base_link, 100 kg, contact 5.00 kN"), "the label of the link")
+    theatre.wait_for(lambda: shows(LIFT, "lift, 50 / 1 bar, 10.0 kN"), "the label of the cylinder")
+    labels._clicked.append(BASE)
+    theatre.wait_for(lambda: handle(viewer, f"{BASE}/label") is None, "no label after another click")
 
 
 def test_capsules_and_points_are_drawn(theatre: Theatre) -> None:
@@ -191,14 +193,14 @@ def test_capsules_and_points_are_drawn(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     theatre.stage.describe(urdf.replace("</robot>", f"{points}</robot>"))
     theatre.wait_for(lambda: viewer.scene.links, "the machine")
-    drawn, balls = handle(viewer, f"{node_name('arm')}/0"), handle(viewer, f"{node_name('arm')}/1")
+    drawn, balls = handle(viewer, f"{ARM}/0"), handle(viewer, f"{ARM}/1")
     assert drawn.position == pytest.approx([0.0, 0.0, 0.3])
     np.testing.assert_allclose(np.ptp(drawn.vertices, axis=0), [0.1, 0.1, 0.3], rtol=1e-6)
     np.testing.assert_allclose(drawn.vertices.mean(axis=0), np.zeros(3), atol=1e-6)
     np.testing.assert_array_equal(balls.batched_positions, np.array([[0, 0, 0], [0, 0, 0.6]], dtype=np.float32))
     np.testing.assert_allclose(np.linalg.norm(balls.vertices, axis=1), 0.1, rtol=1e-6)
     # The base has a visual, so that its collision shapes are hidden until their box is ticked.
-    single = handle(viewer, f"{node_name('base_link')}/2")
+    single = handle(viewer, f"{BASE}/2")
     assert balls.visible and not single.visible
     assert np.linalg.norm(single.vertices, axis=1).max() > 0.0
     middle, reach = contact_ball(parse_machine(urdf.replace("</robot>", f"{points}</robot>"), file="arm").links[1])
@@ -221,16 +223,16 @@ def test_meshes_are_found_away_from_their_file(theatre: Theatre, tmp_path: Path)
     viewer = theatre.open_viewer()
     theatre.stage.describe(load_machine(urdf).urdf)
     theatre.wait_for(lambda: viewer.scene.links, "the machine of meshes")
-    assert np.ptp(handle(viewer, f"{node_name('base_link')}/0").vertices, axis=0) == pytest.approx([2.0, 1.0, 1.0])
-    assert handle(viewer, f"{node_name('arm')}/0") is None
+    assert np.ptp(handle(viewer, f"{BASE}/0").vertices, axis=0) == pytest.approx([2.0, 1.0, 1.0])
+    assert handle(viewer, f"{ARM}/0") is None
 
 
 def test_collision_shapes_replace_missing_visuals(theatre: Theatre) -> None:
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE)
     theatre.wait_for(lambda: viewer.scene.links, "a machine")
-    visual, collision = handle(viewer, f"{node_name('base_link')}/0"), handle(viewer, f"{node_name('base_link')}/1")
-    stand_in = handle(viewer, f"{node_name('arm')}/0")
+    visual, collision = handle(viewer, f"{BASE}/0"), handle(viewer, f"{BASE}/1")
+    stand_in = handle(viewer, f"{ARM}/0")
     assert visual.color == (255, 0, 0) and visual.dimensions == (1.6, 1.0, 1.0)
     assert visual.visible and stand_in.visible and not collision.visible
     assert (stand_in.radius, stand_in.height) == (0.1, 1.0)

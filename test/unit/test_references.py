@@ -131,7 +131,10 @@ def test_invalid_reference_files_are_refused(tmp_path, old, new):
 # Cheap experiments, all cases; the others are compared by their own tests.
 CHEAP = [
     (name, case.name)
-    for name in ("plate_sinkage", "planar_pendulum", "servo_bode", "track_drawbar_pull", "wheel_stress")
+    for name in (
+        *("oblique_impact", "plate_sinkage", "planar_pendulum", "servo_bode", "sphere_collision", "sphere_rolling"),
+        *("track_drawbar_pull", "wheel_stress"),
+    )
     for case in load_references(name).cases
 ]
 

@@ -1,0 +1,220 @@
+"""Arrays of granular media: read-only system, state, and buffers of a step."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.granular.pairs import PairTable
+
+# Columns of `State.account`: energy dissipated by the dampers of the normal forces, work that tangential forces and
+# moments of rolling and twisting take (with what their springs hold), work of the boundaries on the grains [J].
+NORMAL_LOSS, FRICTION_LOSS, ROLLING_LOSS, BOUNDARY_WORK = range(4)
+# Pairs and boundary contacts listed per grain, for which the lists have room at first.
+_PAIRS, _BOUNDARY_CONTACTS = 8, 2
+# Cells of the grid by grains.
+_CELLS = 4
+
+
+class Boundaries(NamedTuple):
+    """Boundaries: shapes on bodies, in the axes of their body.
+
+    Attributes:
+        kind: of each shape (`shapes`), (shapes,).
+        body: that it belongs to, (shapes,).
+        material: its number, (shapes,).
+        slots: contacts that a grain may have with it, (shapes,).
+        value: numbers of each shape, (shapes, 12).
+        mesh: number of the mesh of each shape, or -1, (shapes,).
+        triangle: corners of the triangles of all meshes [m], (triangles, 9).
+        grid: of each mesh: origin of its cells [m] (3), their side [m]; (meshes, 4).
+        grid_size: of each mesh: cells along each axis (3), and its first cell, (meshes, 4).
+        cell_start: first item in `cell_triangle` of each cell, (cells + 1,).
+        cell_triangle: triangles near each cell.
+        extent: distance of the farthest point of each body from its origin, infinite for planes [m], (bodies,).
+        start: position of each body's origin at the start [m], (bodies, 3).
+        amplitude, angular_frequency, phase: of each body's prescribed vibration start + amplitude sin(omega t + phase)
+            [m, rad/s, rad], (bodies, 3), (bodies,), (bodies,). A body without it moves on with its velocity.
+    """
+
+    kind: np.ndarray
+    body: np.ndarray
+    material: np.ndarray
+    slots: np.ndarray
+    value: np.ndarray
+    mesh: np.ndarray
+    triangle: np.ndarray
+    grid: np.ndarray
+    grid_size: np.ndarray
+    cell_start: np.ndarray
+    cell_triangle: np.ndarray
+    extent: np.ndarray
+    start: np.ndarray
+    amplitude: np.ndarray
+    angular_frequency: np.ndarray
+    phase: np.ndarray
+
+
+class System(NamedTuple):
+    """What does not change.
+
+    Attributes:
+        pairs: laws of the pairs of materials.
+        boundaries: shapes and bodies.
+        gravity: [m/s2], (3,).
+        skin: distance beyond touch up to which pairs are listed [m].
+        widest: largest radius [m].
+    """
+
+    pairs: PairTable
+    boundaries: Boundaries
+    gravity: np.ndarray
+    skin: float
+    widest: float
+
+
+class State(NamedTuple):
+    """All that a restart needs. Grains are rows, sorted by their cells; `ident` says which grain each row is.
+
+    Attributes:
+        number: of grains, (1,).
+        position: of the centres, and radius [m], (rows, 4).
+        velocity: [m/s], half a step before the positions, and 1/mass [1/kg], (rows, 4).
+        spin: angular velocity [rad/s], and 1/inertia [1/(kg m2)], (rows, 4).
+        material: its number, (rows,).
+        ident: number of the grain, -1 for one that the next rebuild removes, (rows,).
+        listed: number of listed pairs, and of listed boundary contacts, (2,).
+        pair_start: first pair of each row, (rows + 1,).
+        pair_other: row of the second grain of each pair, above that of the first, (pairs,).
+        pair_history: memory of each pair (`pairs`), the forces on the first, (pairs, width).
+        boundary_start: first boundary contact of each row, (rows + 1,).
+        boundary_shape: shape of each boundary contact; those of a mesh have several in succession, (contacts,).
+        boundary_history: memory of each, (contacts, width).
+        boundary_contact: unit normal towards the grain, world axes (3), and overlap [m], when it last touched,
+            (contacts, 4).
+        built: positions when the lists were built [m], (rows, 3).
+        travel: way that points of each body near grains have gone since then, at most [m], (bodies,).
+        reach: distance of these points from the body's origin, at most [m], (bodies,).
+        stale: whether the lists must be built before the next step, (1,).
+        body_position, body_rotation: pose of each body [m], (bodies, 3), (bodies, 3, 3).
+        body_velocity: linear, of its origin, and angular [m/s, rad/s], world axes, (bodies, 6).
+        account: energies since the start [J], (4,).
+        time: [s], (1,).
+    """
+
+    number: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    spin: np.ndarray
+    material: np.ndarray
+    ident: np.ndarray
+    listed: np.ndarray
+    pair_start: np.ndarray
+    pair_other: np.ndarray
+    pair_history: np.ndarray
+    boundary_start: np.ndarray
+    boundary_shape: np.ndarray
+    boundary_history: np.ndarray
+    boundary_contact: np.ndarray
+    built: np.ndarray
+    travel: np.ndarray
+    reach: np.ndarray
+    stale: np.ndarray
+    body_position: np.ndarray
+    body_rotation: np.ndarray
+    body_velocity: np.ndarray
+    account: np.ndarray
+    time: np.ndarray
+
+
+class Workspace(NamedTuple):
+    """Buffers, and outputs of steps.
+
+    Attributes:
+        force, torque: on each grain [N, N m], (rows, 4).
+        pair_force, boundary_force: of each contact, on its first body, where they are recorded: normal force and its
+            damping part [N], tangential force (3) [N], moment of rolling and twisting (3) [N m]; zero while apart.
+        impulse: of the grains on each body since `advance.clear_reactions`: linear [N s], and angular about `reference`
+            [N m s], (bodies, 6).
+        reference: origin of each body then [m], (bodies, 3).
+        stiffening: sum over its contacts and integral over the time since then of the slopes of the normal forces on
+            each body [N s/m], (bodies,).
+        mesh_contact: contacts of a grain with one mesh: point, normal (3 each), depth, slot, (slots, 8).
+        cell, order, renamed, cell_start, cell_fill: of sorting, (rows,), (rows,), (rows,), (cells + 1,), (cells + 1,).
+        next: the sorted state, before it replaces the last one.
+        needed: listed pairs and boundary contacts that the lists had no room for, (2,).
+    """
+
+    force: np.ndarray
+    torque: np.ndarray
+    pair_force: np.ndarray
+    boundary_force: np.ndarray
+    impulse: np.ndarray
+    reference: np.ndarray
+    stiffening: np.ndarray
+    mesh_contact: np.ndarray
+    cell: np.ndarray
+    order: np.ndarray
+    renamed: np.ndarray
+    cell_start: np.ndarray
+    cell_fill: np.ndarray
+    next: State
+    needed: np.ndarray
+
+
+class Granular(NamedTuple):
+    """System, state and buffers, as kernels take them: packed (`base.packed.Packed`)."""
+
+    system: System
+    state: State
+    work: Workspace
+
+
+def make_state(system: System, rows: int, pairs: int | None = None, contacts: int | None = None) -> State:
+    """Returns a state without grains, with room for some.
+
+    Args:
+        system: its bodies are where their vibrations begin.
+        rows: number of grains that there is room for.
+        pairs, contacts: listed pairs and boundary contacts that there is room for.
+    """
+    width, bodies = system.pairs.history_width, len(system.boundaries.start)
+    moving = system.boundaries
+    pairs = _PAIRS * rows if pairs is None else pairs
+    contacts = _BOUNDARY_CONTACTS * rows + int(system.boundaries.slots.sum()) if contacts is None else contacts
+    whole = np.int64
+    return State(
+        number=np.zeros(1, whole),
+        position=np.zeros((rows, 4)), velocity=np.zeros((rows, 4)), spin=np.zeros((rows, 4)),
+        material=np.zeros(rows, whole), ident=np.zeros(rows, whole),
+        listed=np.zeros(2, whole),
+        pair_start=np.zeros(rows + 1, whole), pair_other=np.zeros(pairs, np.uint32),
+        pair_history=np.zeros((pairs, width)),
+        boundary_start=np.zeros(rows + 1, whole), boundary_shape=np.zeros(contacts, whole),
+        boundary_history=np.zeros((contacts, width)), boundary_contact=np.zeros((contacts, 4)),
+        built=np.zeros((rows, 3)), travel=np.zeros(bodies), reach=np.zeros(bodies), stale=np.ones(1, whole),
+        body_position=moving.start + np.sin(moving.phase)[:, None] * moving.amplitude,
+        body_rotation=np.tile(np.eye(3), (bodies, 1, 1)),
+        body_velocity=_velocities(moving), account=np.zeros(4), time=np.zeros(1),
+    )  # fmt: skip
+
+
+def _velocities(boundaries: Boundaries) -> np.ndarray:
+    """Velocities of vibrating bodies at the start, zero for the others, (bodies, 6)."""
+    rate = boundaries.angular_frequency * np.cos(boundaries.phase)
+    return np.concatenate([rate[:, None] * boundaries.amplitude, np.zeros_like(boundaries.amplitude)], axis=1)
+
+
+def make_workspace(system: System, state: State) -> Workspace:
+    """Returns the buffers for a state."""
+    rows, bodies = len(state.position), len(system.boundaries.start)
+    cells = _CELLS * rows + 64
+    slots = int(system.boundaries.slots.max(initial=1))
+    return Workspace(
+        force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)),
+        pair_force=np.zeros((len(state.pair_other), 8)), boundary_force=np.zeros((len(state.boundary_shape), 8)),
+        impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(), stiffening=np.zeros(bodies),
+        mesh_contact=np.zeros((slots, 8)),
+        cell=np.zeros(rows, np.int64), order=np.zeros(rows, np.int64), renamed=np.zeros(rows, np.int64),
+        cell_start=np.zeros(cells + 1, np.int64), cell_fill=np.zeros(cells + 1, np.int64),
+        next=State(*(np.zeros_like(array) for array in state)), needed=np.zeros(2, np.int64),
+    )  # fmt: skip

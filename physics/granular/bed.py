@@ -1,0 +1,474 @@
+"""A bed of grains between boundaries, from Python."""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.checks import (
+    STEPS_MAX,
+    VALUE_MAX,
+    require_count,
+    require_items,
+    require_range,
+    require_size,
+    require_vector,
+)
+from grouser.physics.base.errors import DivergenceError, ParameterError
+from grouser.physics.base.packed import Packed
+from grouser.physics.granular.accounts import ELASTIC, KINETIC, POTENTIAL, read_energy
+from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, run_steps
+from grouser.physics.granular.arrays import (
+    BOUNDARY_WORK,
+    FRICTION_LOSS,
+    NORMAL_LOSS,
+    ROLLING_LOSS,
+    Granular,
+    State,
+    System,
+    make_state,
+    make_workspace,
+)
+from grouser.physics.granular.boundaries import Boundary, make_boundaries
+from grouser.physics.granular.materials import GrainMaterial, Surface
+from grouser.physics.granular.neighbours import rebuild
+from grouser.physics.granular.pairs import make_pairs
+from grouser.physics.granular.time_step import check_step, default_step, rayleigh_time, shortest_contact
+
+_GRAVITY = (0.0, 0.0, -9.81)
+# Room that lists get beyond what they need [-].
+_MORE = 1.25
+# Widest grain by the narrowest, at most: a cell of the grid holds the cube of it of the narrowest.
+_WIDEST_RANGE = 6.0
+# Overlap of grains at the start of which is warned, by the smaller radius [-].
+_OVERLAP = 0.1
+# Number of grains, at most: 2.6 kB each.
+_MOST_GRAINS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Grains:
+    """Spheres at the start.
+
+    Attributes:
+        position: of the centres [m], (grains, 3).
+        radius: [m], one for all or (grains,).
+        material: name, one for all or one each.
+        velocity: [m/s], (grains, 3); None: at rest.
+        spin: angular velocity [rad/s], (grains, 3); None: none.
+        turns: whether they may turn; else their inertia is infinite.
+    """
+
+    position: np.ndarray
+    radius: float | np.ndarray
+    material: str | Sequence[str]
+    velocity: np.ndarray | None = None
+    spin: np.ndarray | None = None
+    turns: bool = True
+
+
+class Contacts(NamedTuple):
+    """Contacts of the last step, in the order of the state.
+
+    Attributes:
+        first: number of the grain that `force` acts on, (contacts,).
+        second: number of the other grain, or of the boundary, (contacts,).
+        boundary: whether `second` is a boundary, (contacts,).
+        normal_force: [N], below zero where adhesion pulls, (contacts,).
+        tangential_force: world axes [N], (contacts, 3).
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    boundary: np.ndarray
+    normal_force: np.ndarray
+    tangential_force: np.ndarray
+
+
+class GranularBed:
+    """Grains, boundaries and their motion.
+
+    Arrays of grains are in the order of `ident`, the numbers that the grains got at the start.
+
+    Args:
+        grains: spheres.
+        materials: of grains and boundaries.
+        surfaces: by the names of two materials.
+        boundaries: bodies.
+        gravity: [m/s2].
+        step: h [s]; None: a 20th of the shortest contact at `speed`, at most 0.3 of the Rayleigh time.
+        speed: fastest impact that is expected [m/s].
+        default_surface: of pairs that `surfaces` does not name; None: all must be named.
+        skin: by the largest radius [-], see `arrays.System`.
+        accounted: whether the accounts of energy are kept and the forces of contacts are stored; steps take a third
+            longer.
+
+    Raises:
+        ParameterError: names the value, and what is valid.
+    """
+
+    def __init__(
+        self,
+        grains: Grains,
+        materials: Sequence[GrainMaterial],
+        surfaces: Mapping[tuple[str, str], Surface] | None = None,
+        boundaries: Sequence[Boundary] = (),
+        gravity: Sequence[float] = _GRAVITY,
+        step: float | None = None,
+        speed: float = 1.0,
+        default_surface: Surface | None = None,
+        skin: float = 0.15,
+        accounted: bool = False,
+    ):
+        materials = require_items("materials", materials, GrainMaterial, "a GrainMaterial")
+        self._materials, self._names = materials, [one.name for one in boundaries]
+        self.accounted = accounted
+        rows = _rows(grains, materials)
+        widest = float(rows["position"][:, 3].max())
+        pairs = make_pairs(materials, surfaces or {}, default_surface)
+        self.system = System(
+            pairs,
+            make_boundaries(boundaries, [one.name for one in materials], widest),
+            np.array(require_vector("gravity", gravity, 3, "m/s2")),
+            require_range("skin", skin, 1e-3, 10.0) * widest,
+            widest,
+        )
+        contact, rayleigh = self._shortest(rows, surfaces or {}, default_surface, speed)
+        self.step_size = default_step(contact, rayleigh) if step is None else check_step(step, contact, rayleigh)
+        state = make_state(self.system, len(rows["position"]))
+        state.number[0] = len(rows["position"])
+        for name, values in rows.items():
+            getattr(state, name)[:] = values
+        for b, boundary in enumerate(boundaries):
+            if boundary.vibration is not None:
+                continue
+            state.body_velocity[b, :3] = require_vector(f"velocity of {boundary.name}", boundary.velocity, 3, "m/s")
+            state.body_velocity[b, 3:] = require_vector("angular_velocity", boundary.angular_velocity, 3, "rad/s")
+        self._hold(state)
+        self._steps, self._numbers = 0, len(rows["position"])
+        self._prepare()
+        self._start = self._energies()
+        self._warn_of_overlaps()
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return float(self.state.time[0])
+
+    @property
+    def count(self) -> int:
+        """Number of grains."""
+        return int(self.state.number[0])
+
+    @property
+    def ident(self) -> np.ndarray:
+        """Numbers of the grains, ascending, (count,)."""
+        return np.sort(self.state.ident[: self.count])
+
+    @property
+    def position(self) -> np.ndarray:
+        """Positions of the centres [m], (count, 3)."""
+        return self._by_ident(self.state.position)[:, :3]
+
+    @property
+    def radius(self) -> np.ndarray:
+        """Radii [m], (count,)."""
+        return self._by_ident(self.state.position)[:, 3]
+
+    @property
+    def mass(self) -> np.ndarray:
+        """Masses [kg], (count,)."""
+        return 1.0 / self._by_ident(self.state.velocity)[:, 3]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Velocities, half a step before the positions [m/s], (count, 3)."""
+        return self._by_ident(self.state.velocity)[:, :3]
+
+    @property
+    def spin(self) -> np.ndarray:
+        """Angular velocities, half a step before the positions [rad/s], (count, 3)."""
+        return self._by_ident(self.state.spin)[:, :3]
+
+    def step(self, count: int = 1) -> None:
+        """Makes steps.
+
+        Raises:
+            DivergenceError: a position is not finite any more.
+        """
+        left = require_count("count", count, 1, STEPS_MAX, " of steps")
+        self._steps = count
+        clear_reactions(self._packed.state, self._packed.work)
+        while left:
+            made, ended = run_steps(self._packed, self.step_size, left, self.accounted)
+            left -= made
+            if ended == DIVERGED:
+                row = int(np.flatnonzero(~np.isfinite(self.state.position[: self.count]).all(axis=1))[0])
+                raise DivergenceError(self.time, f"grain {self.state.ident[row]}", self.state.position[row, :3])
+            if ended == NEEDS_ROOM:
+                self._grow()
+
+    def reaction(self, boundary: str) -> tuple[np.ndarray, np.ndarray]:
+        """Mean force of the grains on a boundary during the last call of `step`, and the moment about its origin.
+
+        The origin is where it was at the start of the call.
+
+        Args:
+            boundary: its name.
+
+        Returns:
+            Force [N], and moment [N m].
+        """
+        mean = self.granular.work.impulse[self._number(boundary)] / (max(self._steps, 1) * self.step_size)
+        return mean[:3].copy(), mean[3:].copy()
+
+    def contact_stiffness(self, boundary: str) -> float:
+        """Sum of the stiffnesses of the contacts with a boundary, mean of the last call of `step` [N/m]."""
+        lasted = max(self._steps, 1) * self.step_size
+        return float(self.granular.work.stiffening[self._number(boundary)] / lasted)
+
+    def body_position(self, boundary: str) -> np.ndarray:
+        """Position of a boundary's origin [m]."""
+        return self.state.body_position[self._number(boundary)].copy()
+
+    def set_velocity(self, boundary: str, velocity: Sequence[float], angular_velocity: Sequence[float] = (0, 0, 0)):
+        """Sets the constant velocity of a boundary that does not vibrate [m/s, rad/s]."""
+        moving = self.state.body_velocity[self._number(boundary)]
+        moving[:3] = require_vector("velocity", velocity, 3, "m/s")
+        moving[3:] = require_vector("angular_velocity", angular_velocity, 3, "rad/s")
+
+    def contacts(self) -> Contacts:
+        """The contacts of the last step.
+
+        Raises:
+            ParameterError: the bed is not `accounted`.
+        """
+        self._require_accounts()
+        state, work = self.state, self.granular.work
+        pairs, edges = int(state.listed[0]), int(state.listed[1])
+        ident, n = state.ident, self.count
+        first = np.repeat(np.arange(n), np.diff(state.pair_start[: n + 1]))
+        on = state.pair_history[:pairs, 3] > 0.0
+        beside = np.repeat(np.arange(n), np.diff(state.boundary_start[: n + 1]))
+        touches = state.boundary_history[:edges, 3] > 0.0
+        force = np.concatenate([work.pair_force[:pairs][on], work.boundary_force[:edges][touches]])
+        shape = state.boundary_shape[:edges][touches]
+        return Contacts(
+            np.concatenate([ident[first[on]], ident[beside[touches]]]),
+            np.concatenate([ident[state.pair_other[:pairs][on]], self.system.boundaries.body[shape]]),
+            np.arange(len(force)) >= on.sum(),
+            force[:, 0],
+            force[:, 2:5],
+        )
+
+    def energy(self) -> dict[str, float]:
+        """Energies now, half a step before the positions, and accounts since the start [J].
+
+        Raises:
+            ParameterError: the bed is not `accounted`.
+        """
+        self._require_accounts()
+        kinetic, potential, elastic = self._energies()
+        account = self.state.account
+        return {
+            "kinetic": kinetic,
+            "potential": potential,
+            "elastic": elastic,
+            "normal_loss": float(account[NORMAL_LOSS]),
+            "friction_loss": float(account[FRICTION_LOSS]),
+            "rolling_loss": float(account[ROLLING_LOSS]),
+            "boundary_work": float(account[BOUNDARY_WORK]),
+        }
+
+    def energy_error(self) -> float:
+        """What the accounts leave open [J]: the energies and losses less the work of the boundaries and the start's."""
+        energy = self.energy()
+        return sum(energy.values()) - 2.0 * energy["boundary_work"] - sum(self._start)
+
+    def momentum(self) -> np.ndarray:
+        """Linear momentum, and angular momentum about the world's origin [N s, N m s], (6,)."""
+        n, state = self.count, self.state
+        mass, turning = 1.0 / state.velocity[:n, 3:], state.spin[:n, 3:]
+        linear = state.velocity[:n, :3] * mass
+        # an infinite inertia has no finite momentum: it is left out
+        own = np.divide(state.spin[:n, :3], turning, out=np.zeros((n, 3)), where=turning > 0.0)
+        place = state.position[:n, :3] - 0.5 * self.step_size * state.velocity[:n, :3]
+        return np.concatenate([linear.sum(axis=0), (own + np.cross(place, linear)).sum(axis=0)])
+
+    def snapshot(self) -> State:
+        """A copy of the state."""
+        return State(*(array.copy() for array in self.state))
+
+    def restore(self, state: State) -> None:
+        """Goes on from a snapshot of a bed of the same grains and boundaries, to the last bit."""
+        self._hold(State(*(array.copy() for array in state)))
+
+    def add(self, grains: Grains) -> np.ndarray:
+        """Adds grains; the others keep their contacts.
+
+        Args:
+            grains: of the bed's materials, at most as large as its largest grain.
+
+        Returns:
+            Their numbers, above all that there have been.
+
+        Raises:
+            ParameterError: as of the bed, or a grain that is larger than those at its start.
+        """
+        rows, n = _rows(grains, self._materials), self.count
+        if rows["position"][:, 3].max() > self.system.widest:
+            raise ParameterError(
+                "radius", rows["position"][:, 3].max(), f"at most {self.system.widest:g} m, as in the bed"
+            )
+        rows["ident"] += self._numbers
+        old, more = self.state, len(rows["ident"])
+        new = make_state(self.system, n + more, len(old.pair_other), len(old.boundary_shape))
+        _copy(old, new, n)
+        for name, values in rows.items():
+            getattr(new, name)[n : n + more] = values
+        new.number[0], new.stale[0] = n + more, 1
+        # the rows that are new have no contacts yet
+        new.pair_start[n + 1 :], new.boundary_start[n + 1 :] = new.pair_start[n], new.boundary_start[n]
+        self._numbers += more
+        self._hold(new)
+        self._prepare()
+        return rows["ident"]
+
+    def remove(self, gone: np.ndarray) -> None:
+        """Removes grains.
+
+        Args:
+            gone: whether each is removed, (count,), in the order of `ident`.
+        """
+        order = np.argsort(self.state.ident[: self.count], kind="stable")
+        self.state.ident[order[np.asarray(gone, dtype=bool)]] = -1
+        self.state.stale[0] = 1
+        self._prepare()
+
+    def _warn_of_overlaps(self) -> None:
+        """Warns of grains that start inside each other, which would fly apart."""
+        n, state = self.count, self.state
+        first = np.repeat(np.arange(n), np.diff(state.pair_start[: n + 1]))
+        second = state.pair_other[: state.listed[0]]
+        apart = np.linalg.norm(state.position[first, :3] - state.position[second, :3], axis=1)
+        least = np.minimum(state.position[first, 3], state.position[second, 3])
+        share = (state.position[first, 3] + state.position[second, 3] - apart) / least
+        if len(share) and share.max() > _OVERLAP:
+            worst = int(share.argmax())
+            pair = sorted((int(state.ident[first[worst]]), int(state.ident[second[worst]])))
+            warnings.warn(
+                f"{int((share > _OVERLAP).sum())} pairs of grains start inside each other, grains {pair[0]} and "
+                f"{pair[1]} by {share[worst]:.2f} of a radius: they will fly apart; `filling.lattice` leaves room "
+                "between them",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _prepare(self) -> None:
+        """Builds the lists if they are stale."""
+        while self.state.stale[0]:
+            if not rebuild(self._packed.system, self._packed.state, self._packed.work):
+                self._grow()
+
+    def _hold(self, state: State) -> None:
+        self.state = state
+        self.granular = Granular(self.system, state, make_workspace(self.system, state))
+        self._packed: Any = Packed(self.granular)
+
+    def _grow(self) -> None:
+        """Makes room for what the lists need."""
+        pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed)
+        old, before = self.state, self.granular.work
+        pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
+        new = make_state(self.system, len(old.position), pairs, contacts)
+        _copy(old, new, len(old.position))
+        self._hold(new)
+        for name in ("impulse", "reference", "stiffening"):
+            getattr(self.granular.work, name)[:] = getattr(before, name)
+
+    def _energies(self) -> tuple[float, float, float]:
+        energy = np.zeros(3)
+        read_energy(self._packed.system, self._packed.state, self.step_size, energy)
+        return float(energy[KINETIC]), float(energy[POTENTIAL]), float(energy[ELASTIC])
+
+    def _by_ident(self, rows: np.ndarray) -> np.ndarray:
+        return rows[np.argsort(self.state.ident[: self.count], kind="stable")]
+
+    def _number(self, boundary: str) -> int:
+        if boundary not in self._names:
+            raise ParameterError("boundary", boundary, "one of " + ", ".join(self._names))
+        return self._names.index(boundary)
+
+    def _require_accounts(self) -> None:
+        if not self.accounted:
+            raise ParameterError("accounted", False, "true, for accounts of energy and forces of contacts")
+
+    def _shortest(
+        self, rows: Mapping[str, np.ndarray], surfaces: Mapping, default: Surface | None, speed: float
+    ) -> tuple[float, float]:
+        """Shortest contact time and Rayleigh time of all materials [s]."""
+        require_range("speed", speed, 1e-6, 1e4, "m/s")
+        contact, rayleigh = math.inf, math.inf
+        walls = set(self.system.boundaries.material)
+        for a in np.unique(rows["material"]):
+            radius = float(rows["position"][rows["material"] == a, 3].min())
+            rayleigh = min(rayleigh, rayleigh_time(self._materials[a], radius))
+            for b, other in enumerate(self._materials):
+                pair = self._materials[a].name, other.name
+                surface = surfaces.get(pair, surfaces.get(pair[::-1], default))
+                for wall in (False, True):
+                    if (wall and b in walls) or (not wall and b in rows["material"]):
+                        time = shortest_contact(self._materials[a], other, surface, radius, speed, wall)
+                        contact = min(contact, time)
+        return contact, rayleigh
+
+
+def _copy(old: State, new: State, rows: int) -> None:
+    """Copies a state to one with more room: its first rows, its lists and its bodies."""
+    for before, after in zip(old, new, strict=True):
+        count = min(len(before), len(after))
+        after[:count] = before[:count]
+    for before, after in ((old.pair_start, new.pair_start), (old.boundary_start, new.boundary_start)):
+        after[: rows + 1] = before[: rows + 1]
+
+
+def _rows(grains: Grains, materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:
+    """Checked rows of the state."""
+    position = np.asarray(grains.position, dtype=float)
+    if position.ndim != 2 or position.shape[1] != 3 or not np.isfinite(position).all():
+        raise ParameterError("position", position.shape, "(grains, 3), finite [m]")
+    n = require_count("number of grains", len(position), 1, _MOST_GRAINS)
+    radius = np.broadcast_to(np.asarray(grains.radius, dtype=float), (n,))
+    for one in (radius.min(), radius.max()):
+        require_size("radius", one)
+    if radius.max() > _WIDEST_RANGE * radius.min():
+        spread = f"{radius.min():g} to {radius.max():g} m"
+        raise ParameterError(
+            "radius", spread, f"radii of which the largest is at most {_WIDEST_RANGE:g} times the least"
+        )
+    names = [one.name for one in materials]
+    chosen = [grains.material] * n if isinstance(grains.material, str) else list(grains.material)
+    if len(chosen) != n or set(chosen) - set(names):
+        raise ParameterError("material", chosen[:3], f"one for all or for each grain, of {', '.join(names)}")
+    material = np.array([names.index(name) for name in chosen])
+    mass = np.array([one.density for one in materials])[material] * 4.0 / 3.0 * math.pi * radius**3
+    turning = 2.5 / (mass * radius**2) if grains.turns else np.zeros(n)
+    return {
+        "position": np.column_stack([position, radius]),
+        "velocity": np.column_stack([_vectors("velocity", grains.velocity, n), 1.0 / mass]),
+        "spin": np.column_stack([_vectors("spin", grains.spin, n), turning]),
+        "material": material,
+        "ident": np.arange(n),
+    }
+
+
+def _vectors(name: str, given: np.ndarray | None, n: int) -> np.ndarray:
+    if given is None:
+        return np.zeros((n, 3))
+    vectors = np.asarray(given, dtype=float)
+    if vectors.shape != (n, 3) or not (np.abs(vectors) <= VALUE_MAX).all():
+        raise ParameterError(name, vectors.shape, f"({n}, 3), finite")
+    return vectors
