@@ -58,8 +58,9 @@ def _write(link: ET.Element, visual: Visual) -> None:
     element = ET.SubElement(link, "visual", name=visual.name)
     _write_origin(element, visual.pose)
     ET.SubElement(element, "geometry").append(_geometry(visual.geometry))
-    material = ET.SubElement(element, "material", name="")
-    ET.SubElement(material, "color", rgba=_numbers(visual.rgba))
+    if visual.rgba is not None:
+        material = ET.SubElement(element, "material", name="")
+        ET.SubElement(material, "color", rgba=_numbers(visual.rgba))
 
 
 def _write_origin(element: ET.Element, pose: Pose) -> None:

@@ -15,6 +15,7 @@ from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geom
 from grouser.physics.description.urdf.placement import link_poses
 
 _PLAIN = (0.27, 0.51, 0.71, 1.0)  # colour of collision shapes: red, green, blue, alpha
+_GREY = (0.6, 0.6, 0.6, 1.0)  # of visual shapes without a colour
 _POINT = 0.02  # [m], diameter of a point without a radius
 
 
@@ -26,11 +27,14 @@ def object_markers(name: str, machine: Machine) -> Iterator[Marker]:
     number, poses = 0, link_poses(machine, {})
     for link in machine.links:
         for shape in link.visuals or link.collisions:
-            colour = shape.rgba if isinstance(shape, Visual) else _PLAIN
+            colour = (shape.rgba or _GREY) if isinstance(shape, Visual) else _PLAIN
+            painted = isinstance(shape, Visual) and shape.rgba is None and isinstance(shape.geometry, Mesh)
             for marker in _shape_markers(shape.geometry, compose(poses[link.name], shape.pose)):
                 marker.ns, marker.id, marker.frame_locked = name, number, True
                 marker.header.frame_id = name
                 marker.color = ColorRGBA(**dict(zip("rgba", map(float, colour), strict=True)))
+                if painted:  # RViz tints what has a colour beside that of its file
+                    marker.mesh_use_embedded_materials, marker.color = True, ColorRGBA()
                 number += 1
                 yield marker
 

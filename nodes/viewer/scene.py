@@ -33,7 +33,7 @@ from grouser.physics.description.urdf.meshes import MeshError
 from grouser.runtime.belt_shoes import BeltShoes
 from grouser.runtime.drawn_links import drawn_links
 
-COLLISION_COLOUR = (0.27, 0.51, 0.71)
+COLLISION_COLOUR = (0.27, 0.51, 0.71, 1.0)
 
 
 def free_port() -> int:
@@ -151,7 +151,7 @@ class Scene:
             name = self.nodes[link.name]
             shapes: tuple[Visual | Collision, ...] = (*link.visuals, *link.collisions)
             for index, shape in enumerate(shapes):
-                colour = shape.rgba if isinstance(shape, Visual) else (*COLLISION_COLOUR, 1.0)
+                colour = shape.rgba if isinstance(shape, Visual) else COLLISION_COLOUR
                 try:
                     handle, corners = add_shape(
                         self.server.scene, f"{name}/{index}", shape.geometry, shape.pose, colour

@@ -8,17 +8,19 @@ import trimesh
 import viser
 from PIL import Image
 
+from grouser.nodes.viewer.painted_mesh import painted_glb
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
-from grouser.physics.description.urdf.meshes import triangles
+from grouser.physics.description.urdf.meshes import painted, triangles
 
 Colour = tuple[float, float, float, float]  # red, green, blue, alpha; 0 to 1
+_GREY: Colour = (0.6, 0.6, 0.6, 1.0)
 POINT_RADIUS = 0.01  # [m], of a point without a radius
 _ROUNDNESS = 24  # corners of a capsule's circles
 
 
 def add_shape(
-    scene: viser.SceneApi, name: str, geometry: Geometry, pose: Pose, rgba: Colour
+    scene: viser.SceneApi, name: str, geometry: Geometry, pose: Pose, rgba: Colour | None
 ) -> tuple[viser.SceneNodeHandle, np.ndarray]:
     """Draws a shape.
 
@@ -27,7 +29,7 @@ def add_shape(
         name: of its node.
         geometry: the shape.
         pose: in the frame of the node above it.
-        rgba: its colour.
+        rgba: its colour; None: that of the file of a mesh, else grey.
 
     Returns:
         Its handle, and the lowest and highest coordinates of its points in its frame [m], shape (2, 3).
@@ -35,9 +37,13 @@ def add_shape(
     Raises:
         MeshError: its file contains no mesh.
     """
+    if rgba is None and isinstance(geometry, Mesh) and (scenery := painted(Path(geometry.path), geometry.scale)):
+        glb, corners = painted_glb(scenery, Path(geometry.path)), scenery.bounds
+        return scene.add_glb(name, glb, wxyz=wxyz(pose), position=pose.position), corners
+    red, green, blue, alpha = rgba or _GREY
     look: dict[str, Any] = {
-        "color": tuple(round(255 * channel) for channel in rgba[:3]),
-        "opacity": None if rgba[3] >= 1.0 else rgba[3],
+        "color": tuple(round(255 * channel) for channel in (red, green, blue)),
+        "opacity": None if alpha >= 1.0 else alpha,
         "wxyz": wxyz(pose),
         "position": pose.position,
     }

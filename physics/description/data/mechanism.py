@@ -38,12 +38,15 @@ class Collision:
 
 @dataclass(frozen=True)
 class Visual:
-    """A visual shape, its pose in the link frame, its colour (red, green, blue, alpha; 0 to 1)."""
+    """A visual shape, its pose in the link frame, its colour (red, green, blue, alpha; 0 to 1).
+
+    Without a colour a mesh has those of its file, and anything else is grey.
+    """
 
     name: str
     pose: Pose
     geometry: Geometry
-    rgba: tuple[float, float, float, float] = (0.6, 0.6, 0.6, 1.0)
+    rgba: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,17 @@ def triangles(path: Path, scale: Vector3) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(mesh.vertices, dtype=float) * np.array(scale), np.asarray(mesh.faces)
 
 
+def painted(path: Path, scale: Vector3) -> "trimesh.Scene | None":
+    """Returns a scaled mesh [m] with the colours and pictures of its file; None if it has none, or they are not read.
+
+    Raises:
+        MeshError: the file is absent or of another format.
+    """
+    check_file(path)
+    scene = _load_painted(str(path), path.stat().st_mtime_ns)
+    return None if scene is None else scene.copy().apply_transform(np.diag([*scale, 1.0]))
+
+
 def mass_properties(path: Path, scale: Vector3) -> tuple[float, np.ndarray, np.ndarray, bool]:
     """Returns volume, centre and inertia of a scaled mesh of unit density.
 
@@ -121,7 +132,7 @@ def _load(path: str, _modified: int) -> "trimesh.Trimesh":
     import trimesh
 
     try:
-        mesh = _read_collada(path) if path.lower().endswith(".dae") else _read(path)
+        mesh = _read_in_metres(path, force="mesh", process=True, skip_materials=True)
     except ImportError as error:
         raise MeshError(f"the mesh needs a package that is not installed: {path} ({str(error)[:200]})") from error
     except _READING_ERRORS as error:
@@ -133,6 +144,16 @@ def _load(path: str, _modified: int) -> "trimesh.Trimesh":
     if not np.abs(mesh.vertices).max() <= _COORDINATE_MAX:
         raise MeshError(f"the mesh holds a coordinate that is not finite or beyond {_COORDINATE_MAX:g}: {path}")
     return mesh
+
+
+@lru_cache(maxsize=64)
+def _load_painted(path: str, _modified: int) -> "trimesh.Scene | None":
+    try:
+        scene = _read_in_metres(path, force="scene", process=False)
+    except (ImportError, MeshError, *_READING_ERRORS):
+        return None
+    parts = scene.geometry.values()
+    return scene if any(getattr(part, "visual", None) is not None and part.visual.defined for part in parts) else None
 
 
 @lru_cache(maxsize=256)
@@ -152,16 +173,24 @@ def _oriented(corners: np.ndarray, scale: Vector3) -> np.ndarray:
     return corners if np.prod(np.sign(scale)) > 0.0 else corners[:, ::-1]
 
 
-def _read(path: str) -> Any:
+def _read_in_metres(path: str, **how: Any) -> Any:
+    """What trimesh loads; of a COLLADA file, as in RViz and Gazebo, the unit counts and the upward axis does not."""
     import trimesh
 
-    return trimesh.load(path, force="mesh", process=True, skip_materials=True)
-
-
-def _read_collada(path: str) -> Any:
-    """A COLLADA mesh [m]. As in RViz and Gazebo, the file's unit counts and its upward axis does not."""
+    if not path.lower().endswith(".dae"):
+        return trimesh.load(path, **how)
     from collada.common import DaeError
 
+    unit = _unit_of_collada(path)
+    try:
+        loaded = trimesh.load(path, **how)
+    except DaeError as error:
+        raise ValueError(error) from None
+    return loaded if unit == 1.0 else loaded.apply_scale(unit)
+
+
+def _unit_of_collada(path: str) -> float:
+    """Unit of a COLLADA file [m]."""
     raw = Path(path).read_bytes()
     if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
         raise MeshError(f"document type declarations are not read: {path}")
@@ -169,8 +198,4 @@ def _read_collada(path: str) -> Any:
     unit = 1.0 if written is None else float(written[1])
     if not 0.0 < unit <= _UNIT_MAX:
         raise MeshError(f"the mesh has the unit meter = {unit:g}; valid: above 0, at most {_UNIT_MAX:g}: {path}")
-    try:
-        mesh = _read(path)
-    except DaeError as error:
-        raise ValueError(error) from None
-    return mesh if unit == 1.0 else mesh.apply_scale(unit)
+    return unit

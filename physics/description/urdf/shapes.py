@@ -75,9 +75,8 @@ def read_visuals(link: Element, materials: Materials, packages: Packages, mendin
             subject = f"visual mesh {shortened(problem.uri)} of link {shortened(link.text('name'))}"
             mendings.add(problem.element, subject, "cannot be used and is not shown", problem.reason)
             continue
-        visual = Visual(element.attributes.get("name", ""), read_origin(element), geometry)
         colour = _colour_of(element, link.text("name"), materials, mendings)
-        visuals.append(visual if colour is None else Visual(visual.name, visual.pose, geometry, colour))
+        visuals.append(Visual(element.attributes.get("name", ""), read_origin(element), geometry, colour))
     return tuple(visuals)
 
 
