@@ -25,6 +25,7 @@ RUN = [
     "pillow",
     "viser>=1.1",  # drags of parts
     "websockets>=14",  # which viser needs too
+    "msgspec",  # of the messages of viser
     "mcap>=1.6",
     "zstandard",  # in which mcap packs
 ]

@@ -235,8 +235,11 @@ class PhysicsLoop:
         return Outcome(True, "paused" if paused else "running")
 
     def show_again(self) -> None:
-        """Hands out the samples of a paused simulation again, for those who have begun to listen; its time stands."""
-        if self._paused and not self.stepping:
+        """Hands out the samples of a paused simulation again, for those who have begun to listen; its time stands.
+
+        Not before its first step: until then nobody has missed a motion.
+        """
+        if self._paused and not self.stepping and self.step > 0:
             self._hand_out(self._schedule.names - {CLOCK})
 
     def step_paused(self, count: int, after_step: Callable[[int], bool] | None = None) -> Outcome:

@@ -118,6 +118,7 @@ def test_a_camera_follows_though_its_browser_is_slow(theatre: Theatre) -> None:
     theatre.stage.place("base_link", "odom", (0, 0, 0))
     start = viewer.scene.server.initial_camera
     theatre.wait_for(lambda: viewer.scene.links and 0 < start.look_at[0] < 1, "a camera on the machine")
+    theatre.wait_for(lambda: not viewer._aim_wanted, "the aim, which turns the cameras that are there")
     view = {"position": (4.0, 0.0, 2.0), "look_at": (1.0, 0.0, 0.0)}
     with opened(viewer.page.port) as browser:
 
@@ -135,7 +136,10 @@ def test_a_camera_follows_though_its_browser_is_slow(theatre: Theatre) -> None:
             return bool(view["look_at"][0] > 1.0 + 2.9)
 
         report()
-        theatre.wait_for(lambda: viewer.scene.cameras._followers, "the browser")
+        cameras = viewer.scene.cameras
+        theatre.wait_for(
+            lambda: any(one._camera.update_timestamp for one in cameras._followers.values()), "the browser's camera"
+        )
         for place in (1.0, 2.0, 3.0):
             theatre.stage.place("base_link", "odom", (place, 0, 0))
             theatre.wait_for(lambda place=place: stands_at(viewer, "base_link", (place, 0, 0)), "the machine")
