@@ -8,14 +8,13 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import Visual
+from grouser.physics.description.data.mechanism import GREY, Visual
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import compose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.urdf.placement import link_poses
 
 _PLAIN = (0.27, 0.51, 0.71, 1.0)  # colour of collision shapes: red, green, blue, alpha
-_GREY = (0.6, 0.6, 0.6, 1.0)  # of visual shapes without a colour
 _POINT = 0.02  # [m], diameter of a point without a radius
 
 
@@ -27,7 +26,7 @@ def object_markers(name: str, machine: Machine) -> Iterator[Marker]:
     number, poses = 0, link_poses(machine, {})
     for link in machine.links:
         for shape in link.visuals or link.collisions:
-            colour = (shape.rgba or _GREY) if isinstance(shape, Visual) else _PLAIN
+            colour = (shape.rgba or GREY) if isinstance(shape, Visual) else _PLAIN
             painted = isinstance(shape, Visual) and shape.rgba is None and isinstance(shape.geometry, Mesh)
             for marker in _shape_markers(shape.geometry, compose(poses[link.name], shape.pose)):
                 marker.ns, marker.id, marker.frame_locked = name, number, True

@@ -9,12 +9,12 @@ import viser
 from PIL import Image
 
 from grouser.nodes.viewer.painted_mesh import painted_glb
+from grouser.physics.description.data.mechanism import GREY
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 from grouser.physics.description.urdf.meshes import painted, triangles
 
 Colour = tuple[float, float, float, float]  # red, green, blue, alpha; 0 to 1
-_GREY: Colour = (0.6, 0.6, 0.6, 1.0)
 POINT_RADIUS = 0.01  # [m], of a point without a radius
 _ROUNDNESS = 24  # corners of a capsule's circles
 
@@ -40,7 +40,7 @@ def add_shape(
     if rgba is None and isinstance(geometry, Mesh) and (scenery := painted(Path(geometry.path), geometry.scale)):
         glb, corners = painted_glb(scenery, Path(geometry.path)), scenery.bounds
         return scene.add_glb(name, glb, wxyz=wxyz(pose), position=pose.position), corners
-    red, green, blue, alpha = rgba or _GREY
+    red, green, blue, alpha = rgba or GREY
     look: dict[str, Any] = {
         "color": tuple(round(255 * channel) for channel in (red, green, blue)),
         "opacity": None if alpha >= 1.0 else alpha,

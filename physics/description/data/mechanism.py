@@ -36,6 +36,10 @@ class Collision:
     track: str = ""
 
 
+# Colour of a visual shape that has none: red, green, blue, alpha.
+GREY = (0.6, 0.6, 0.6, 1.0)
+
+
 @dataclass(frozen=True)
 class Visual:
     """A visual shape, its pose in the link frame, its colour (red, green, blue, alpha; 0 to 1).
