@@ -4,7 +4,7 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.accounts import add_accounts
-from grouser.physics.granular.arrays import Granular, State, System, Workspace
+from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.body_motion import move_bodies
 from grouser.physics.granular.forces import add_contact_forces
 from grouser.physics.granular.neighbours import rebuild
@@ -14,13 +14,13 @@ DONE, NEEDS_ROOM, DIVERGED = range(3)
 
 
 @kernel
-def run_steps(granular: Granular, step: float, count, accounted):
+def run_steps(system: System, state: State, work: Workspace, step: float, count, accounted):
     """Makes steps; nothing but the state depends on how they are divided into calls.
 
     Velocities are those half a step before the positions: v += h F(x, v)/m, then x += h v. Bodies move last.
 
     Args:
-        granular: system, state and buffers, packed.
+        system, state, work: of the grains, packed.
         step: h [s].
         count: number of steps.
         accounted: whether the accounts of energy are kept and the force of each contact is stored; the motion is the
@@ -29,7 +29,6 @@ def run_steps(granular: Granular, step: float, count, accounted):
     Returns:
         Number of steps made, and why they ended.
     """
-    system, state, work = granular.system, granular.state, granular.work
     made, ended = 0, DONE
     while made < count and ended == DONE:
         if state.stale[0] and not rebuild(system, state, work):
@@ -41,7 +40,7 @@ def run_steps(granular: Granular, step: float, count, accounted):
             add_accounts(system, state, work, step)
         ended = _drift(system, state, step)
         move_bodies(system.boundaries, state, step)
-        _note_travel(system, state)
+        note_travel(system, state)
         state.time[0] += step
         made += 1
     return made, ended
@@ -99,7 +98,7 @@ def _drift(system: System, state: State, step):
 
 
 @inlined
-def _note_travel(system: System, state: State):
+def note_travel(system: System, state: State):
     """Marks the lists as stale once a body has moved by half the skin since they were built."""
     for b in range(state.travel.shape[0]):
         if state.travel[b] > 0.5 * system.skin:

@@ -30,6 +30,11 @@ class Boundaries(NamedTuple):
         grid_size: of each mesh: cells along each axis (3), and its first cell, (meshes, 4).
         cell_start: first item in `cell_triangle` of each cell, (cells + 1,).
         cell_triangle: triangles near each cell.
+        solid_start: first solid of each shape, (shapes + 1,).
+        solid_kind: of each solid (`solids`), (solids,).
+        solid: its numbers, (solids, 16).
+        hull_triangle: corners of the faces of all polyhedra [m], (faces, 9).
+        hull_plane: outward unit normal (3) of each face, and its distance from the body's origin [m], (faces, 4).
         extent: distance of the farthest point of each body from its origin, infinite for planes [m], (bodies,).
         start: position of each body's origin at the start [m], (bodies, 3).
         amplitude, angular_frequency, phase: of each body's prescribed vibration start + amplitude sin(omega t + phase)
@@ -47,6 +52,11 @@ class Boundaries(NamedTuple):
     grid_size: np.ndarray
     cell_start: np.ndarray
     cell_triangle: np.ndarray
+    solid_start: np.ndarray
+    solid_kind: np.ndarray
+    solid: np.ndarray
+    hull_triangle: np.ndarray
+    hull_plane: np.ndarray
     extent: np.ndarray
     start: np.ndarray
     amplitude: np.ndarray
@@ -87,7 +97,7 @@ class State(NamedTuple):
         pair_other: row of the second grain of each pair, above that of the first, (pairs,).
         pair_history: memory of each pair (`pairs`), the forces on the first, (pairs, width).
         boundary_start: first boundary contact of each row, (rows + 1,).
-        boundary_shape: shape of each boundary contact; those of a mesh have several in succession, (contacts,).
+        boundary_shape: shape of each boundary contact, (contacts,); meshes and solids have several in succession.
         boundary_history: memory of each, (contacts, width).
         boundary_contact: unit normal towards the grain, world axes (3), and overlap [m], when it last touched,
             (contacts, 4).
@@ -138,7 +148,7 @@ class Workspace(NamedTuple):
         reference: origin of each body then [m], (bodies, 3).
         stiffening: sum over its contacts and integral over the time since then of the slopes of the normal forces on
             each body [N s/m], (bodies,).
-        mesh_contact: contacts of a grain with one mesh: point, normal (3 each), depth, slot, (slots, 8).
+        manifold: contacts of a grain with a mesh or solids: point and normal (3 each), depth, slot, (slots, 8).
         cell, order, renamed, cell_start, cell_fill: of sorting, (rows,), (rows,), (rows,), (cells + 1,), (cells + 1,).
         next: the sorted state, before it replaces the last one.
         needed: listed pairs and boundary contacts that the lists had no room for, (2,).
@@ -151,7 +161,7 @@ class Workspace(NamedTuple):
     impulse: np.ndarray
     reference: np.ndarray
     stiffening: np.ndarray
-    mesh_contact: np.ndarray
+    manifold: np.ndarray
     cell: np.ndarray
     order: np.ndarray
     renamed: np.ndarray
@@ -213,8 +223,38 @@ def make_workspace(system: System, state: State) -> Workspace:
         force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)),
         pair_force=np.zeros((len(state.pair_other), 8)), boundary_force=np.zeros((len(state.boundary_shape), 8)),
         impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(), stiffening=np.zeros(bodies),
-        mesh_contact=np.zeros((slots, 8)),
+        manifold=np.zeros((slots, 8)),
         cell=np.zeros(rows, np.int64), order=np.zeros(rows, np.int64), renamed=np.zeros(rows, np.int64),
         cell_start=np.zeros(cells + 1, np.int64), cell_fill=np.zeros(cells + 1, np.int64),
         next=State(*(np.zeros_like(array) for array in state)), needed=np.zeros(2, np.int64),
     )  # fmt: skip
+
+
+# Arrays of `State` whose rows are grains, listed pairs, and listed boundary contacts.
+_OF_GRAINS = ("position", "velocity", "spin", "material", "ident", "built")
+_OF_PAIRS = ("pair_other", "pair_history")
+# Arrays of `State` whose rows are bodies.
+BODY_ARRAYS = ("travel", "reach", "body_position", "body_rotation", "body_velocity")
+_OF_CONTACTS = ("boundary_shape", "boundary_history", "boundary_contact")
+
+
+def capacity_of(state: State) -> tuple[int, int, int]:
+    """Number of grains, listed pairs and boundary contacts that a state has room for."""
+    return len(state.position), len(state.pair_other), len(state.boundary_shape)
+
+
+def with_capacity(state: State, grains: int, pairs: int, contacts: int) -> State:
+    """The same state with arrays of another capacity, at least for what it holds."""
+    if (grains, pairs, contacts) == capacity_of(state):
+        return state
+    lengths = (
+        dict.fromkeys(_OF_GRAINS, grains) | dict.fromkeys(_OF_PAIRS, pairs) | dict.fromkeys(_OF_CONTACTS, contacts)
+    )
+    lengths |= {"pair_start": grains + 1, "boundary_start": grains + 1}
+    resized = {}
+    for name, length in lengths.items():
+        before = getattr(state, name)
+        resized[name] = np.zeros((length, *before.shape[1:]), before.dtype)
+        count = min(length, len(before))
+        resized[name][:count] = before[:count]
+    return state._replace(**resized)

@@ -5,7 +5,7 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.contact_law import contact_force
-from grouser.physics.granular.mesh_contact import find_mesh_contacts
+from grouser.physics.granular.manifold import find_manifold
 from grouser.physics.granular.shapes import MESH, nearest, to_body, to_world_axes
 
 
@@ -95,8 +95,8 @@ def _add_boundaries(system: System, state: State, work: Workspace, step, recorde
             if recorded:
                 for slot in range(k, k + boundaries.slots[s]):
                     _forget(work.boundary_force, slot)
-            if boundaries.kind[s] == MESH:
-                _add_mesh(system, s, state, i, k, work, step, recorded)
+            if boundaries.kind[s] >= MESH:
+                _add_manifold(system, s, state, i, k, work, step, recorded)
             else:
                 b = boundaries.body[s]
                 point = to_body(state, b, state.position[i, 0], state.position[i, 1], state.position[i, 2])
@@ -111,10 +111,10 @@ def _add_boundaries(system: System, state: State, work: Workspace, step, recorde
 
 
 @kernel
-def _add_mesh(system: System, s, state: State, i, first, work: Workspace, step, recorded):
-    """Forces of a mesh on a grain, whose boundary contacts with it begin at `first`."""
-    count = find_mesh_contacts(system.boundaries, s, state, i, first, work)
-    found = work.mesh_contact
+def _add_manifold(system: System, s, state: State, i, first, work: Workspace, step, recorded):
+    """Forces of a mesh or solids on a grain, whose boundary contacts with them begin at `first`."""
+    count = find_manifold(system.boundaries, s, state, i, first, work)
+    found = work.manifold
     for slot in range(system.boundaries.slots[s]):
         touched = -1
         for k in range(count):

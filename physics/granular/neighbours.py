@@ -30,7 +30,9 @@ def rebuild(system: System, state: State, work: Workspace):
     after = work.next
     pairs = _list_pairs(system, dims, work)
     contacts = _list_boundaries(system, state, work)
-    if pairs > state.pair_other.shape[0] or contacts > state.boundary_shape.shape[0]:
+    if pairs > _room(state.pair_other, after.pair_other) or contacts > _room(
+        state.boundary_shape, after.boundary_shape
+    ):
         work.needed[0], work.needed[1] = pairs, contacts
         return False
     after.listed[0], after.listed[1] = pairs, contacts
@@ -39,6 +41,12 @@ def rebuild(system: System, state: State, work: Workspace):
     _take_over(state, work)
     _measure_reach(system, state)
     return True
+
+
+@inlined
+def _room(one, other):
+    """Number of rows that both arrays have: a state may have more than the buffers."""
+    return min(one.shape[0], other.shape[0])
 
 
 @inlined

@@ -23,7 +23,9 @@ from grouser.physics.simulation.arrays import Arrays
 from grouser.physics.simulation.batch import Batch
 from grouser.physics.simulation.building import set_up
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
+from grouser.physics.simulation.clearing import clear_grains
 from grouser.physics.simulation.engine import Engine, parts_to_samples
+from grouser.physics.simulation.grains_view import GrainsView
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
 from grouser.physics.simulation.membership import select_all, select_member
 from grouser.physics.simulation.named_view import require_name
@@ -71,6 +73,7 @@ class Simulation(MachineView):
         vibration: small vibrations about the present positions.
         arrays: what is behind it, for compiled functions.
         roots: motion of the root links of all members.
+        grains: of the world.
         spawn, sleeping: as given.
 
     Raises:
@@ -95,7 +98,7 @@ class Simulation(MachineView):
         self.spawn = spawn
         self.sleeping = sleeping
         engine = Engine(setup)
-        inside = lift_out(engine, spawn)
+        inside = (*lift_out(engine, spawn), *clear_grains(engine, engine.initial))
         self._stand_on(engine)
         self.warnings: tuple[str, ...] = (*setup.warnings, *inside, *self.vibration.warnings())
         self.reset()
@@ -105,6 +108,7 @@ class Simulation(MachineView):
         """Makes the views of an engine."""
         super().__init__(engine, select_all(engine.setup.machine, engine.setup.elements))
         self.roots = Roots(engine)
+        self.grains = GrainsView(engine)
         self.vibration = VibrationView(engine)
         self.arrays = Arrays(engine)
         self._members: dict[str, MachineView] = {}
