@@ -8,6 +8,7 @@ from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.body_motion import move_bodies
 from grouser.physics.granular.forces import add_contact_forces
 from grouser.physics.granular.neighbours import rebuild
+from grouser.physics.granular.sleeping import count_rest, fall_asleep
 
 # Why steps ended: all made, the lists have no room (`Workspace.needed`), or a position is not finite.
 DONE, NEEDS_ROOM, DIVERGED = range(3)
@@ -15,9 +16,10 @@ DONE, NEEDS_ROOM, DIVERGED = range(3)
 
 @kernel
 def run_steps(system: System, state: State, work: Workspace, step: float, count, accounted):
-    """Makes steps; nothing but the state depends on how they are divided into calls.
+    """Makes steps; nothing but the state depends on how they are divided into calls, unless grains may sleep.
 
-    Velocities are those half a step before the positions: v += h F(x, v)/m, then x += h v. Bodies move last.
+    Grains fall asleep at the end of a call. Velocities are those half a step before the positions: v += h F(x, v)/m,
+    then x += h v. Bodies move last.
 
     Args:
         system, state, work: of the grains, packed.
@@ -36,6 +38,8 @@ def run_steps(system: System, state: State, work: Workspace, step: float, count,
             break
         add_contact_forces(system, state, work, step, accounted)
         _kick(system, state, work, step)
+        if system.rest_steps > 0:
+            count_rest(system, state, work)
         if accounted:
             add_accounts(system, state, work, step)
         ended = _drift(system, state, step)
@@ -43,6 +47,8 @@ def run_steps(system: System, state: State, work: Workspace, step: float, count,
         note_travel(system, state)
         state.time[0] += step
         made += 1
+    if system.rest_steps > 0 and made > 0 and ended == DONE:
+        fall_asleep(system, state, work)
     return made, ended
 
 
@@ -70,6 +76,8 @@ def _kick(system: System, state: State, work: Workspace, step):
     g0, g1, g2 = step * system.gravity[0], step * system.gravity[1], step * system.gravity[2]
     velocity, spin, force, torque = state.velocity, state.spin, work.force, work.torque
     for i in range(state.number[0]):
+        if state.asleep[i]:
+            continue
         light, loose = step * velocity[i, 3], step * spin[i, 3]
         velocity[i, 0] += light * force[i, 0] + g0
         velocity[i, 1] += light * force[i, 1] + g1
@@ -85,6 +93,8 @@ def _drift(system: System, state: State, step):
     position, velocity, built = state.position, state.velocity, state.built
     farthest = total = 0.0
     for i in range(state.number[0]):
+        if state.asleep[i]:
+            continue
         position[i, 0] += step * velocity[i, 0]
         position[i, 1] += step * velocity[i, 1]
         position[i, 2] += step * velocity[i, 2]

@@ -73,6 +73,7 @@ class System(NamedTuple):
         gravity: [m/s2], (3,).
         skin: distance beyond touch up to which pairs are listed [m].
         widest: largest radius [m].
+        rest_steps: steps after which a grain at rest falls asleep; 0: never.
     """
 
     pairs: PairTable
@@ -80,6 +81,7 @@ class System(NamedTuple):
     gravity: np.ndarray
     skin: float
     widest: float
+    rest_steps: int = 0
 
 
 class State(NamedTuple):
@@ -92,6 +94,9 @@ class State(NamedTuple):
         spin: angular velocity [rad/s], and 1/inertia [1/(kg m2)], (rows, 4).
         material: its number, (rows,).
         ident: number of the grain, -1 for one that the next rebuild removes, (rows,).
+        still: steps for which each grain has been at rest (`sleeping`), (rows,).
+        asleep: whether it sleeps, (rows,).
+        rest: where it was last at rest, infinite before [m], (rows, 3).
         listed: number of listed pairs, and of listed boundary contacts, (2,).
         pair_start: first pair of each row, (rows + 1,).
         pair_other: row of the second grain of each pair, above that of the first, (pairs,).
@@ -117,6 +122,9 @@ class State(NamedTuple):
     spin: np.ndarray
     material: np.ndarray
     ident: np.ndarray
+    still: np.ndarray
+    asleep: np.ndarray
+    rest: np.ndarray
     listed: np.ndarray
     pair_start: np.ndarray
     pair_other: np.ndarray
@@ -141,6 +149,7 @@ class Workspace(NamedTuple):
 
     Attributes:
         force, torque: on each grain [N, N m], (rows, 4).
+        woken: whether each grain wakes after the step, (rows,).
         pair_force, boundary_force: of each contact, on its first body, where they are recorded: normal force and its
             damping part [N], tangential force (3) [N], moment of rolling and twisting (3) [N m]; zero while apart.
         impulse: of the grains on each body since `advance.clear_reactions`: linear [N s], and angular about `reference`
@@ -156,6 +165,7 @@ class Workspace(NamedTuple):
 
     force: np.ndarray
     torque: np.ndarray
+    woken: np.ndarray
     pair_force: np.ndarray
     boundary_force: np.ndarray
     impulse: np.ndarray
@@ -196,6 +206,7 @@ def make_state(system: System, rows: int, pairs: int | None = None, contacts: in
         number=np.zeros(1, whole),
         position=np.zeros((rows, 4)), velocity=np.zeros((rows, 4)), spin=np.zeros((rows, 4)),
         material=np.zeros(rows, whole), ident=np.zeros(rows, whole),
+        still=np.zeros(rows, whole), asleep=np.zeros(rows, np.bool_), rest=np.full((rows, 3), np.inf),
         listed=np.zeros(2, whole),
         pair_start=np.zeros(rows + 1, whole), pair_other=np.zeros(pairs, np.uint32),
         pair_history=np.zeros((pairs, width)),
@@ -220,7 +231,7 @@ def make_workspace(system: System, state: State) -> Workspace:
     cells = _CELLS * rows + 64
     slots = int(system.boundaries.slots.max(initial=1))
     return Workspace(
-        force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)),
+        force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)), woken=np.zeros(rows, np.bool_),
         pair_force=np.zeros((len(state.pair_other), 8)), boundary_force=np.zeros((len(state.boundary_shape), 8)),
         impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(), stiffening=np.zeros(bodies),
         manifold=np.zeros((slots, 8)),
@@ -231,7 +242,7 @@ def make_workspace(system: System, state: State) -> Workspace:
 
 
 # Arrays of `State` whose rows are grains, listed pairs, and listed boundary contacts.
-_OF_GRAINS = ("position", "velocity", "spin", "material", "ident", "built")
+_OF_GRAINS = ("position", "velocity", "spin", "material", "ident", "still", "asleep", "rest", "built")
 _OF_PAIRS = ("pair_other", "pair_history")
 # Arrays of `State` whose rows are bodies.
 BODY_ARRAYS = ("travel", "reach", "body_position", "body_rotation", "body_velocity")

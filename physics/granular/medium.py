@@ -24,6 +24,8 @@ from grouser.physics.granular.time_step import check_step, default_step, shortes
 WORLD = "world"
 # Lists get this much more room than the settled grains need [-], and boundary contacts this many for each grain.
 _MORE, _CONTACTS = 1.5, 2
+# Time at rest after which a grain falls asleep [s].
+_REST_TIME = 0.05
 # Steps of the contacts within one of the machine, at most.
 _MOST_STEPS = 1000
 
@@ -59,7 +61,8 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     numbers = np.array([names.index(name) for name in grains.material])
     count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), step)
     bed = settled(grains, table, bodies[0][1], world.gravity, step / count, media.settle)
-    system = System(bed.system.pairs, boundaries, bed.system.gravity, bed.system.skin, bed.system.widest)
+    rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
+    system = bed.system._replace(boundaries=boundaries, rest_steps=rest)
     return Room(system, _start(system, bed.state), np.array([body for body, _ in bodies], dtype=np.int64), count)
 
 

@@ -90,6 +90,9 @@ def _sort(system: System, state: State, work: Workspace):
             after.velocity[i, c] = state.velocity[old, c]
             after.spin[i, c] = state.spin[old, c]
         after.material[i], after.ident[i] = state.material[old], state.ident[old]
+        after.still[i], after.asleep[i] = state.still[old], state.asleep[old]
+        for c in range(3):
+            after.rest[i, c] = state.rest[old, c]
     return d0, d1, d2
 
 
@@ -217,8 +220,9 @@ def _take_over(state: State, work: Workspace):
             state.velocity[i, c] = after.velocity[i, c]
             state.spin[i, c] = after.spin[i, c]
         for c in range(3):
-            state.built[i, c] = after.position[i, c]
+            state.built[i, c], state.rest[i, c] = after.position[i, c], after.rest[i, c]
         state.material[i], state.ident[i] = after.material[i], after.ident[i]
+        state.still[i], state.asleep[i] = after.still[i], after.asleep[i]
     for i in range(n + 1):
         state.pair_start[i], state.boundary_start[i] = after.pair_start[i], after.boundary_start[i]
     for k in range(after.listed[0]):

@@ -61,6 +61,11 @@ class GrainsView:
         return tuple(names[number] for number in self._ordered(self._state.material))
 
     @property
+    def asleep(self) -> np.ndarray:
+        """Whether each grain sleeps (`granular.sleeping`), (grains,)."""
+        return self._ordered(self._state.asleep)
+
+    @property
     def contact_step(self) -> float:
         """Step of the contacts [s]."""
         return self._engine.step_size / self._engine.setup.system.granular.steps

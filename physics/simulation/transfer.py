@@ -219,6 +219,7 @@ def _carry_grains(source, old: State, target, kept, state: State) -> State:
         **{name: getattr(own, name) for name in BODY_ARRAYS},
         boundary_shape=moved[grains.boundary_shape],
         stale=np.ones_like(grains.stale),
+        asleep=np.zeros_like(grains.asleep),
     )
     return state._replace(granular=state.granular._replace(grains=carried))
 

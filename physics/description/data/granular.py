@@ -179,6 +179,7 @@ class GranularMedia:
         settle: longest time in which grains come to rest between ground and obstacles before the start [s]; 0: none.
         impact_speed: fastest impact that is expected [m/s]: steps are a 20th of its contact.
         contact_step: longest step of the contacts [s]; None: as `impact_speed` says.
+        sleeping: whether grains at rest sleep until something that moves touches them.
     """
 
     materials: tuple[GrainMaterial, ...]
@@ -189,6 +190,7 @@ class GranularMedia:
     settle: float = 3.0
     impact_speed: float = 1.0
     contact_step: float | None = None
+    sleeping: bool = True
 
     def __post_init__(self):
         materials = require_items("grain materials", self.materials, GrainMaterial, "a GrainMaterial")
@@ -214,6 +216,7 @@ class GranularMedia:
         require_range("impact_speed", self.impact_speed, 1e-6, 1e4, "m/s")
         if self.contact_step is not None:
             require_range("contact_step", self.contact_step, 1e-9, 1.0, "s")
+        require_type("sleeping", self.sleeping, bool, "true or false")
         low = min(fill.radius[0] for fill in fills)
         high = max(fill.radius[1] for fill in fills)
         if high > WIDEST_RANGE * low:

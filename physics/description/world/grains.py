@@ -17,7 +17,7 @@ from grouser.physics.description.data.granular import (
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 from grouser.physics.description.text.yaml_reader import Reader
 
-_KEYS = ("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step")
+_KEYS = ("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping")
 _MATERIAL_KEYS = ("youngs_modulus", "poisson_ratio", "density")
 _SURFACE_KEYS = tuple(one.name for one in fields(Surface))
 _TEXTS = ("normal", "tangential", "rolling", "damping_end")
@@ -50,9 +50,11 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
         given["surface"] = _read_surface(reader, nodes["surface"], f"{name} surface", ())
     if "boundary" in nodes:
         given["boundary"] = _read_material(reader, nodes["boundary"], GranularMedia.boundary.name)
-    for key in ("settle", "impact_speed", "contact_step"):
+    for key in ("settle", "impact_speed", "contact_step", "sleeping"):
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{name} {key}")
+    if "sleeping" in nodes:
+        given["sleeping"] = reader.boolean(nodes["sleeping"], f"{name} sleeping")
     return _made(reader, node, name, GranularMedia, given)
 
 
