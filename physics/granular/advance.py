@@ -109,7 +109,7 @@ def _drift(system: System, state: State, step):
 
 @inlined
 def note_travel(system: System, state: State):
-    """Marks the lists as stale once a body has moved by half the skin since they were built."""
+    """Marks the lists as stale once a body has moved by half the skin, and its gap, since they were built."""
     for b in range(state.travel.shape[0]):
-        if state.travel[b] > 0.5 * system.skin:
+        if state.travel[b] > state.gap[b] + 0.5 * system.skin:
             state.stale[0] = 1

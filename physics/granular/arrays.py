@@ -109,6 +109,7 @@ class State(NamedTuple):
         built: positions when the lists were built [m], (rows, 3).
         travel: way that points of each body near grains have gone since then, at most [m], (bodies,).
         reach: distance of these points from the body's origin, at most [m], (bodies,).
+        gap: way that the points of each body may go before they are near a grain that is not listed [m], (bodies,).
         stale: whether the lists must be built before the next step, (1,).
         body_position, body_rotation: pose of each body [m], (bodies, 3), (bodies, 3, 3).
         body_velocity: linear, of its origin, and angular [m/s, rad/s], world axes, (bodies, 6).
@@ -136,6 +137,7 @@ class State(NamedTuple):
     built: np.ndarray
     travel: np.ndarray
     reach: np.ndarray
+    gap: np.ndarray
     stale: np.ndarray
     body_position: np.ndarray
     body_rotation: np.ndarray
@@ -150,6 +152,8 @@ class Workspace(NamedTuple):
     Attributes:
         force, torque: on each grain [N, N m], (rows, 4).
         woken: whether each grain wakes after the step, (rows,).
+        quiet: whether each grain sleeps, with all grains after it in its list, far from bodies, (rows,).
+        unquiet: whether that must be found again, (1,).
         pair_force, boundary_force: of each contact, on its first body, where they are recorded: normal force and its
             damping part [N], tangential force (3) [N], moment of rolling and twisting (3) [N m]; zero while apart.
         impulse: of the grains on each body since `advance.clear_reactions`: linear [N s], and angular about `reference`
@@ -166,6 +170,8 @@ class Workspace(NamedTuple):
     force: np.ndarray
     torque: np.ndarray
     woken: np.ndarray
+    quiet: np.ndarray
+    unquiet: np.ndarray
     pair_force: np.ndarray
     boundary_force: np.ndarray
     impulse: np.ndarray
@@ -212,7 +218,8 @@ def make_state(system: System, rows: int, pairs: int | None = None, contacts: in
         pair_history=np.zeros((pairs, width)),
         boundary_start=np.zeros(rows + 1, whole), boundary_shape=np.zeros(contacts, whole),
         boundary_history=np.zeros((contacts, width)), boundary_contact=np.zeros((contacts, 4)),
-        built=np.zeros((rows, 3)), travel=np.zeros(bodies), reach=np.zeros(bodies), stale=np.ones(1, whole),
+        built=np.zeros((rows, 3)), travel=np.zeros(bodies), reach=np.zeros(bodies), gap=np.zeros(bodies),
+        stale=np.ones(1, whole),
         body_position=moving.start + np.sin(moving.phase)[:, None] * moving.amplitude,
         body_rotation=np.tile(np.eye(3), (bodies, 1, 1)),
         body_velocity=_velocities(moving), account=np.zeros(4), time=np.zeros(1),
@@ -232,6 +239,7 @@ def make_workspace(system: System, state: State) -> Workspace:
     slots = int(system.boundaries.slots.max(initial=1))
     return Workspace(
         force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)), woken=np.zeros(rows, np.bool_),
+        quiet=np.zeros(rows, np.bool_), unquiet=np.ones(1, np.bool_),
         pair_force=np.zeros((len(state.pair_other), 8)), boundary_force=np.zeros((len(state.boundary_shape), 8)),
         impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(), stiffening=np.zeros(bodies),
         manifold=np.zeros((slots, 8)),
@@ -245,7 +253,7 @@ def make_workspace(system: System, state: State) -> Workspace:
 _OF_GRAINS = ("position", "velocity", "spin", "material", "ident", "still", "asleep", "rest", "built")
 _OF_PAIRS = ("pair_other", "pair_history")
 # Arrays of `State` whose rows are bodies.
-BODY_ARRAYS = ("travel", "reach", "body_position", "body_rotation", "body_velocity")
+BODY_ARRAYS = ("travel", "reach", "gap", "body_position", "body_rotation", "body_velocity")
 _OF_CONTACTS = ("boundary_shape", "boundary_history", "boundary_contact")
 
 

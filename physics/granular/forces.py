@@ -7,7 +7,7 @@ from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.contact_law import contact_force
 from grouser.physics.granular.manifold import find_manifold
 from grouser.physics.granular.shapes import MESH, nearest, to_body, to_world_axes
-from grouser.physics.granular.sleeping import wake_beside, wake_on_body
+from grouser.physics.granular.sleeping import find_quiet, wake_beside, wake_on_body
 
 
 @kernel
@@ -19,9 +19,12 @@ def add_contact_forces(system: System, state: State, work: Workspace, step: floa
         step: h [s].
         recorded: whether the force of each contact is stored.
     """
+    if system.rest_steps > 0 and work.unquiet[0]:
+        find_quiet(system, state, work)
     for i in range(state.number[0]):
-        for c in range(3):
-            work.force[i, c] = work.torque[i, c] = 0.0
+        if not work.quiet[i]:
+            for c in range(3):
+                work.force[i, c] = work.torque[i, c] = 0.0
     _add_pairs(system, state, work, step, recorded)
     _add_boundaries(system, state, work, step, recorded)
 
@@ -32,6 +35,8 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
     position, velocity, spin, force, torque = state.position, state.velocity, state.spin, work.force, work.torque
     start, history = state.pair_start, state.pair_history
     for i in range(state.number[0]):
+        if work.quiet[i]:
+            continue
         x, y, z, radius = position[i, 0], position[i, 1], position[i, 2], position[i, 3]
         f0 = f1 = f2 = t0 = t1 = t2 = 0.0
         row, sleeps = state.material[i] * system.pairs.materials, state.asleep[i]
@@ -96,6 +101,8 @@ def _add_boundaries(system: System, state: State, work: Workspace, step, recorde
     """Forces of the boundaries, in the order of the grains and of the shapes."""
     boundaries, history = system.boundaries, state.boundary_history
     for i in range(state.number[0]):
+        if work.quiet[i]:
+            continue
         k, end = state.boundary_start[i], state.boundary_start[i + 1]
         while k < end:
             s = state.boundary_shape[k]

@@ -10,8 +10,10 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.pairs import SHEAR
-from grouser.physics.granular.shapes import is_near, to_body
+from grouser.physics.granular.shapes import shape_gap, to_body
 
+# Gap of a body without grains [m].
+_FAR = 1e9
 # Growth of the cells where the grains span more of them than there is memory for.
 _WIDER = 1.26
 
@@ -39,7 +41,8 @@ def rebuild(system: System, state: State, work: Workspace):
     _carry_pairs(state, work)
     _carry_boundaries(state, work)
     _take_over(state, work)
-    _measure_reach(system, state)
+    work.unquiet[0] = True
+    _measure_reach(system, state, work)
     return True
 
 
@@ -144,12 +147,16 @@ def _list_boundaries(system: System, state: State, work: Workspace):
     """Lists the shapes near each grain of `work.next`; returns the number of contacts, as `_list_pairs`."""
     after, boundaries = work.next, system.boundaries
     room, k = after.boundary_shape.shape[0], 0
+    for b in range(after.gap.shape[0]):
+        after.gap[b] = _FAR
     for i in range(after.number[0]):
         after.boundary_start[i] = k
         reach = after.position[i, 3] + system.skin
         for s in range(boundaries.kind.shape[0]):
             y = to_body(state, boundaries.body[s], after.position[i, 0], after.position[i, 1], after.position[i, 2])
-            if is_near(boundaries, s, y, reach):
+            gap = shape_gap(boundaries, s, y) - reach
+            after.gap[boundaries.body[s]] = min(after.gap[boundaries.body[s]], max(gap, 0.0))
+            if gap < 0.0:
                 for _ in range(boundaries.slots[s]):
                     if k < room:
                         after.boundary_shape[k] = s
@@ -239,7 +246,7 @@ def _take_over(state: State, work: Workspace):
 
 
 @inlined
-def _measure_reach(system: System, state: State):
+def _measure_reach(system: System, state: State, work: Workspace):
     """Starts to measure the travel of the bodies' points near grains; a turn moves the farthest most."""
     for b in range(state.travel.shape[0]):
         farthest = 0.0
@@ -248,4 +255,5 @@ def _measure_reach(system: System, state: State):
             for c in range(3):
                 square += (state.position[i, c] - state.body_position[b, c]) ** 2
             farthest = max(farthest, math.sqrt(square) + state.position[i, 3] + system.skin)
+        state.gap[b] = work.next.gap[b]
         state.travel[b], state.reach[b] = 0.0, min(farthest, system.boundaries.extent[b])

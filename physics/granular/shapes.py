@@ -36,15 +36,16 @@ def to_world_axes(state: State, b, v0, v1, v2):
 
 
 @kernel
-def is_near(boundaries: Boundaries, s, point, reach):
-    """Whether a shape may be nearer to a point than a distance."""
+def shape_gap(boundaries: Boundaries, s, point):
+    """Least distance of a point from a shape that is possible: from the box of a mesh or solids [m]."""
     if boundaries.kind[s] >= MESH:
-        box, outside = boundaries.value, False
+        box, square = boundaries.value, 0.0
         for c in range(3):
-            outside = outside or point[c] < box[s, c] - reach or point[c] > box[s, 3 + c] + reach
-        return not outside
+            outside = max(box[s, c] - point[c], point[c] - box[s, 3 + c], 0.0)
+            square += outside * outside
+        return math.sqrt(square)
     _, _, _, distance = nearest(boundaries, s, point)
-    return distance < reach
+    return distance
 
 
 @inlined

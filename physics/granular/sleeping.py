@@ -39,12 +39,6 @@ def wake_on_body(system: System, state: State, work: Workspace, b, i, speed):
 
 
 @kernel
-def wake(state: State, i):
-    """Wakes a grain: it was at rest where it is."""
-    state.asleep[i], state.still[i] = False, 0
-
-
-@kernel
 def count_rest(system: System, state: State, work: Workspace):
     """Wakes the grains marked, and counts the steps for which the others have been at rest."""
     fall = _fall(system)
@@ -52,8 +46,8 @@ def count_rest(system: System, state: State, work: Workspace):
     for i in range(state.number[0]):
         if state.asleep[i]:
             if work.woken[i]:
-                wake(state, i)
-                work.woken[i] = False
+                state.asleep[i], state.still[i] = False, 0
+                work.woken[i], work.unquiet[0] = False, True
             continue
         speed = force = 0.0
         weight = 1.0 / state.velocity[i, 3]
@@ -84,11 +78,26 @@ def fall_asleep(system: System, state: State, work: Workspace):
                 stays[j] = stays[j] or (not state.asleep[i] and state.still[i] < half)
     for i in range(state.number[0]):
         if not state.asleep[i] and not stays[i] and state.still[i] >= least:
-            state.asleep[i] = True
+            state.asleep[i] = work.unquiet[0] = True
             _note_rest(state, i)
             for c in range(3):
                 state.velocity[i, c] = state.spin[i, c] = 0.0
         stays[i] = False
+
+
+@kernel
+def find_quiet(system: System, state: State, work: Workspace):
+    """Finds the grains that need no forces: they sleep, with those in their list, and are near the world alone."""
+    body = system.boundaries.body
+    for i in range(state.number[0]):
+        quiet = state.asleep[i]
+        if quiet:
+            for k in range(state.pair_start[i], state.pair_start[i + 1]):
+                quiet = quiet and state.asleep[state.pair_other[k]]
+            for k in range(state.boundary_start[i], state.boundary_start[i + 1]):
+                quiet = quiet and body[state.boundary_shape[k]] == 0
+        work.quiet[i] = quiet
+    work.unquiet[0] = False
 
 
 @inlined

@@ -70,6 +70,14 @@ class GrainsView:
         """Step of the contacts [s]."""
         return self._engine.step_size / self._engine.setup.system.granular.steps
 
+    def columns(self) -> dict[str, np.ndarray]:
+        """Of each grain: x, y, z [m], radius [m], speed [m/s], number of its material, and `ident`, in no order."""
+        state, rows = self._state, self._present
+        place, velocity = state.position[rows].T, state.velocity[rows, :3]
+        columns = dict(zip(("x", "y", "z", "radius"), place, strict=True))
+        speed = np.sqrt(np.einsum("ij,ij->i", velocity, velocity))
+        return {**columns, "speed": speed, "material": state.material[rows], "ident": state.ident[rows]}
+
     def force(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Mean force of the grains on the body of a link in the last step, and moment about the body's origin.
 

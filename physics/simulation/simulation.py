@@ -25,7 +25,6 @@ from grouser.physics.simulation.building import set_up
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
 from grouser.physics.simulation.clearing import clear_grains
 from grouser.physics.simulation.engine import Engine, parts_to_samples
-from grouser.physics.simulation.grains_view import GrainsView
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
 from grouser.physics.simulation.membership import select_all, select_member
 from grouser.physics.simulation.named_view import require_name
@@ -73,7 +72,6 @@ class Simulation(MachineView):
         vibration: small vibrations about the present positions.
         arrays: what is behind it, for compiled functions.
         roots: motion of the root links of all members.
-        grains: of the world.
         spawn, sleeping: as given.
 
     Raises:
@@ -108,7 +106,6 @@ class Simulation(MachineView):
         """Makes the views of an engine."""
         super().__init__(engine, select_all(engine.setup.machine, engine.setup.elements))
         self.roots = Roots(engine)
-        self.grains = GrainsView(engine)
         self.vibration = VibrationView(engine)
         self.arrays = Arrays(engine)
         self._members: dict[str, MachineView] = {}
