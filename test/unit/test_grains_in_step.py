@@ -180,3 +180,26 @@ def test_world_without_grains_has_none():
         simulation = grouser.Simulation(box())
     assert len(simulation.grains) == 0
     assert simulation.grains.material == ()
+
+
+def test_rays_meet_grains():
+    lidar = BOX.replace(
+        "</robot>",
+        '<grouser><sensor name="eye" type="lidar" link="box" xyz="0 0 -0.06" rpy="0 1.5707963267948966 0" beams="181" '
+        'angle_min="-1.2" angle_max="1.2" range_min="0" range_max="10"/></grouser></robot>',
+    )
+    simulation = grouser.Simulation(parse_machine(lidar, "lidar.urdf"), pit(spawn=1.0))
+    ranges = simulation.sensors.lidar["eye"].ranges
+    eye = simulation.base_pose()[0] - [0, 0, 0.06]
+    centres, radii = simulation.grains.position, simulation.grains.radius
+    hits = 0
+    for angle, measured in zip(np.linspace(-1.2, 1.2, 181), ranges, strict=True):
+        # the sensor's x axis points down, its y axis is the world's
+        way = np.array([0.0, np.sin(angle), -np.cos(angle)])
+        along = (centres - eye) @ way
+        beside = np.linalg.norm(centres - eye - along[:, None] * way, axis=1)
+        met = beside < radii
+        expected = np.min(along[met] - np.sqrt(radii[met] ** 2 - beside[met] ** 2), initial=np.inf)
+        hits += expected <= measured + 1e-9
+        assert measured <= expected + 1e-9
+    assert hits > 20
