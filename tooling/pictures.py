@@ -79,6 +79,7 @@ SHOTS = {
     "loader_crane_flexible": Shot("loader_crane", program="loader_crane", time=3.0, arguments=("flexible:=true",)),
     "rigid_pendulum": Shot("rigid_pendulum", "weightless", time=2.0),
     "rover": Shot("rover", "sand", "rover", 10.0),
+    "rover_pebbles": Shot("rover", "pebbles", "rover", 6.0),
     "servo_fin": Shot("servo_fin", program="servo_fin", time=3.0),
     "single_wheel_testbed": Shot("single_wheel_testbed", "sand", "single_wheel_testbed", 10.0),
     "space_arm": Shot("space_arm", "weightless", "space_arm", 7.0),
