@@ -4,7 +4,8 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.soil.slopes import add_flows, find_flows
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE, SoilState
+from grouser.physics.soil.strata import raise_surface
+from grouser.physics.soil.tiles import SURFACE, TYPE, SoilState
 from grouser.physics.soil.wheels import MARGIN, RIM, Wheels, WheelWorkspace
 
 
@@ -42,24 +43,7 @@ def deposit_soil(wheels: Wheels, w, flow, origin, state: SoilState, work: WheelW
         total += _share(rim[r], columns, x, y, flow)
     height = flow[0] / (spacing * spacing * total)
     for r in range(rims):
-        _lay(state.soil_cell, place[rim[r]], height * _share(rim[r], columns, x, y, flow))
-
-
-@inlined
-def _lay(cell, at, height):
-    """Adds soil to a cell, or removes it [m].
-
-    Soil that falls into a rut is loose: it reduces the cell's sinkage. Soil above the previous level raises the level.
-    """
-    cell[at + SURFACE] += height
-    stays = cell[at + LEVEL] - cell[at + SURFACE] + height
-    if height > 0.0 and stays > 0.0:
-        left = max(1.0 - height / stays, 0.0)
-        cell[at + SINKAGE] *= left
-        cell[at + PRESSURE] *= left
-        cell[at + LEVEL] = max(cell[at + LEVEL], cell[at + SURFACE])
-    else:
-        cell[at + LEVEL] += height
+        raise_surface(state.soil_cell, place[rim[r]], height * _share(rim[r], columns, x, y, flow))
 
 
 @inlined
@@ -100,4 +84,4 @@ def slide_slopes(wheels: Wheels, w, state: SoilState, work: WheelWorkspace):
     for i in range(1, rows - 1):
         for j in range(1, columns - 1):
             if change[i * columns + j] != 0.0:
-                _lay(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])
+                raise_surface(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])
