@@ -20,6 +20,7 @@ from grouser.physics.soil.tiles import (
     TYPE,
     SoilState,
     natural_level,
+    open_cell_of,
 )
 
 
@@ -69,23 +70,10 @@ def add_loose(cell, at, height):
 
 
 @inlined
-def slide_loose(soils: Soils, cell, source, target, height):
-    """Moves loose soil, as far as there is some, between cells; its solid mass is conserved.
-
-    Args:
-        soils: of the ground.
-        cell: layers of the tiles, changed.
-        source, target: the cells.
-        height: thickness that would leave the source [m].
-
-    Returns:
-        Thickness that left it [m].
-    """
-    height = min(height, cell[source + LOOSE])
-    k, m = soil_of(cell, source), soil_of(cell, target)
-    add_loose(cell, source, -height)
-    add_loose(cell, target, height if k == m else height * loose_density(soils, k) / loose_density(soils, m))
-    return height
+def lay_on(soils: Soils, terrain: Terrain, spacing, i, j, mass, state: SoilState):
+    """Lays loose soil on a cell, by its solid mass over the area [kg/m2]; opens its tile."""
+    at = open_cell_of(terrain, spacing, state, i, j)
+    add_loose(state.soil_cell, at, mass / loose_density(soils, soil_of(state.soil_cell, at)))
 
 
 @inlined

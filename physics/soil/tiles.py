@@ -163,6 +163,16 @@ def natural_level(terrain: Terrain, x, y):
 
 
 @kernel
+def surface_of(terrain: Terrain, cell, state: SoilState, i, j):
+    """Present height of the centre of cell (i, j) [m]."""
+    a, b = i // SIDE, j // SIDE
+    tile = tile_at(state, a, b)
+    if tile < 0:
+        return natural_level(terrain, i * cell, j * cell)
+    return state.soil_cell[tile * TILE + SURFACE + (i - a * SIDE) * SIDE + j - b * SIDE]
+
+
+@kernel
 def fill_natural_levels(terrain: Terrain, x, y, level):
     """Heights of the natural ground at many points [m]."""
     for n in range(x.shape[0]):

@@ -274,7 +274,10 @@ def kept(simulation):
     soil, count = simulation.state.soil, int(simulation.state.soil.tile_count[0])
     tile = len(soil.soil_cell) // len(soil.tile_place)
     taken = soil._replace(
-        tile_place=soil.tile_place[:count], soil_cell=soil.soil_cell[: count * tile], tile_table=np.zeros(0)
+        tile_place=soil.tile_place[:count],
+        tile_restless=soil.tile_restless[:count],
+        soil_cell=soil.soil_cell[: count * tile],
+        tile_table=np.zeros(0),
     )
     arrays = leaves(simulation.state._replace(soil=taken))
     return np.concatenate([array.ravel().astype(float) for array in arrays])

@@ -1,0 +1,209 @@
+"""A tool that is led through soft ground on a known path, from Python."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.checks import require_range, require_size
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.kernel import kernel
+from grouser.physics.contact.terrain import Terrain
+from grouser.physics.digging.bulk import BULK
+from grouser.physics.digging.cutting import ADVANCE, CUT, DEPTH_IN_ROCK, MASS
+from grouser.physics.digging.flight import LOT, LOTS
+from grouser.physics.digging.plate import POSE
+from grouser.physics.digging.step import dig, tiles_of_tool
+from grouser.physics.soil.bed import SoilBed
+from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.relaxation import PLATE, RelaxationWorkspace, relax_soil, tiles_of_slides
+from grouser.physics.soil.tiles import SoilState
+
+# Columns of the record: cut so far, carried, in the air [kg].
+CUT_MASS, CARRIED, FALLING = range(3)
+_RECORD = 3
+_LENGTH_MAX = 1e4
+
+
+@dataclass(frozen=True)
+class DiggingTool:
+    """A bucket or a blade.
+
+    Attributes:
+        width: of the cutting edge [m].
+        opening: from the cutting edge to the top edge [m].
+        holds: loose volume that it holds over the rake of its plate, from -180 degrees in equal steps around the
+            circle [m3], (rakes,); (0.0,) for a blade.
+    """
+
+    width: float
+    opening: float
+    holds: np.ndarray | tuple[float, ...] = (0.0,)
+
+    def __post_init__(self) -> None:
+        require_size("width", self.width)
+        require_size("opening", self.opening)
+        table = np.array(self.holds, dtype=float)
+        if table.ndim != 1 or not len(table) or not np.isfinite(table).all() or (table < 0.0).any():
+            raise ParameterError("holds", self.holds, "a row of volumes, 0 m3 or more")
+        table.flags.writeable = False
+        object.__setattr__(self, "holds", table)
+
+
+class Load(NamedTuple):
+    """State of a tool: bulk and air as of `bulk` and `flight`, and the number of lots in the air."""
+
+    bulk: np.ndarray
+    air: np.ndarray
+    air_count: np.ndarray
+
+
+class DugGround:
+    """Soft ground with one tool in it.
+
+    Args:
+        bed: the ground.
+        tool: the tool, empty.
+        step: of time [s].
+
+    Attributes:
+        warnings: messages on what was beyond the model, each also a `RuntimeWarning`, once.
+    """
+
+    def __init__(self, bed: SoilBed, tool: DiggingTool, step: float = 0.001):
+        self.bed, self.tool = bed, tool
+        self.step_size = require_range("step", step, 1e-6, 0.1, "s")
+        self.load = Load(np.zeros(BULK), np.zeros((LOTS, LOT)), np.zeros(1, dtype=np.int64))
+        self.warnings: list[str] = []
+        self._plates, self._lot, self._cut = np.zeros((1, PLATE)), np.zeros(LOT), np.zeros(CUT)
+
+    @property
+    def carried_mass(self) -> float:
+        """Solid mass in the tool [kg]."""
+        return float(self.load.bulk[0])
+
+    @property
+    def carried_volume(self) -> float:
+        """Loose volume in the tool [m3]."""
+        return float(self.load.bulk[1])
+
+    @property
+    def falling_mass(self) -> float:
+        """Solid mass in the air [kg]."""
+        return float(self.load.air[: int(self.load.air_count[0]), 0].sum())
+
+    @property
+    def mass(self) -> float:
+        """Solid mass of ground, tool and air, above the natural ground [kg]: zero unless soil was added or removed."""
+        return self.bed.mass + self.carried_mass + self.falling_mass
+
+    def follow(self, path: np.ndarray) -> np.ndarray:
+        """Leads the tool along poses of its plate, one a step.
+
+        Args:
+            path: as of `plate`, from the pose at the start, (steps + 1, POSE).
+
+        Returns:
+            After each step: mass cut since the start of the path, mass carried and mass in the air [kg], (steps, 3).
+
+        Raises:
+            ParameterError: a path that is not finite or not of unit vectors.
+        """
+        path = self._check(path)
+        steps, record, furthest = len(path) - 1, np.zeros((len(path) - 1, _RECORD)), np.zeros(CUT)
+        made, bed = 0, self.bed
+        while made < steps:
+            bed.reserve(
+                tiles_of_slides(bed.state) + tiles_of_tool(bed.spacing, self.tool.width, path[made], path[made + 1])
+            )
+            made += _follow(
+                *(bed.soils, bed.terrain, bed.spacing, bed.gravity, self.step_size, self.tool.width),
+                *(self.tool.opening, self.tool.holds, path[made:], bed.state, bed.buffers, self.load),
+                *(self._plates, self._lot, self._cut, furthest, record[made:]),
+            )
+        record[:, CUT_MASS] = np.cumsum(record[:, CUT_MASS])
+        self._warn(furthest)
+        return record
+
+    def rest(self, pose: np.ndarray, most: int = 100_000) -> int:
+        """Holds the tool until soil and air rest, for at most so many steps; returns their number."""
+        steps = 0
+        while steps < most and not (self.bed.at_rest and self.load.air_count[0] == 0 and steps > 0):
+            part = min(100, most - steps)
+            self.follow(np.tile(pose, (part + 1, 1)))
+            steps += part
+        return steps
+
+    def _check(self, path: np.ndarray) -> np.ndarray:
+        poses = np.array(path, dtype=float)
+        if poses.ndim != 2 or poses.shape[1] != POSE or len(poses) < 2:
+            raise ParameterError("path", np.shape(path), f"an array of at least two rows of {POSE} numbers")
+        if not np.isfinite(poses).all() or np.abs(poses[:, :3]).max() > _LENGTH_MAX:
+            raise ParameterError("path", float(np.abs(poses).max()), f"finite numbers, places within {_LENGTH_MAX:g} m")
+        along, up = poses[:, 3:6], poses[:, 6:9]
+        off = max(
+            np.abs(np.linalg.norm(along, axis=1) - 1.0).max(),
+            np.abs(np.linalg.norm(up, axis=1) - 1.0).max(),
+            np.abs((along * up).sum(axis=1)).max(),
+        )
+        if off > 1e-6:
+            raise ParameterError("path", off, "unit vectors along the edge and up the plate, normal to each other")
+        return poses
+
+    def _warn(self, furthest: np.ndarray) -> None:
+        """Says what was beyond the model."""
+        if furthest[ADVANCE] > 1.0:
+            speed = self.bed.spacing / self.step_size
+            self._say(f"the tool is faster than a cell a step, {speed:.3g} m/s: slides lag behind it")
+        if furthest[DEPTH_IN_ROCK] > 0.0:
+            self._say("the tool went through rigid ground, of which nothing is cut")
+
+    def _say(self, message: str) -> None:
+        if message not in self.warnings:
+            self.warnings.append(message)
+            warnings.warn(message, RuntimeWarning, stacklevel=4)
+
+
+def upright_pose(x: float, z: float, rake: float, y: float = 0.0) -> np.ndarray:
+    """Pose of a plate that cuts towards x: middle of its edge [m], and rake from the ground behind it [rad]."""
+    return np.array([x, y, z, 0.0, 1.0, 0.0, -math.cos(rake), 0.0, math.sin(rake)])
+
+
+@kernel
+def _follow(
+    soils: Soils,
+    terrain: Terrain,
+    spacing,
+    gravity,
+    step,
+    width,
+    opening,
+    holds,
+    path,
+    state: SoilState,
+    work: RelaxationWorkspace,
+    load: Load,
+    plates,
+    lot,
+    cut,
+    furthest,
+    record,
+):
+    """Steps along a path until it ends, or more tiles might be needed than there are; returns the number of steps."""
+    for made in range(path.shape[0] - 1):
+        tiles = tiles_of_slides(state) + tiles_of_tool(spacing, width, path[made], path[made + 1])
+        if state.tile_count[0] + tiles > state.tile_place.shape[0]:
+            return made
+        dig(
+            *(soils, terrain, spacing, gravity, step, width, opening, holds, path[made], path[made + 1]),
+            *(state, load.bulk, load.air, load.air_count, plates[0], lot, cut),
+        )
+        relax_soil(soils, terrain, spacing, gravity, plates, state, work)
+        for k in range(furthest.shape[0]):
+            furthest[k] = max(furthest[k], cut[k])
+        record[made, CUT_MASS], record[made, CARRIED], record[made, FALLING] = cut[MASS], load.bulk[0], 0.0
+        for n in range(load.air_count[0]):
+            record[made, FALLING] += load.air[n, 0]
+    return path.shape[0] - 1
