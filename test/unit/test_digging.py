@@ -34,7 +34,7 @@ def turned(path, angle):
     return (path.reshape(-1, 3, 3) @ turn.T).reshape(path.shape)
 
 
-@pytest.mark.parametrize("steps", [7, 500])
+@pytest.mark.parametrize("steps", [22, 500])
 @pytest.mark.parametrize("angle", [0.0, 0.4, math.pi / 2.0])
 def test_straight_cut_takes_its_cross_section(steps, angle):
     """However many steps a cell takes; along the cells exactly, across them as the cells resolve the edge."""
