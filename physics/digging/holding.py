@@ -17,7 +17,7 @@ _RAKES = 64
 _STEEPEST = math.radians(80.0)
 
 
-def hold_table(profile: Sequence[Sequence[float]], width: float, repose: float) -> np.ndarray:
+def hold_table(profile: np.ndarray | Sequence[Sequence[float]], width: float, repose: float) -> np.ndarray:
     """Loose volume that a bucket holds over its rake, from -180 degrees in equal steps around the circle [m3].
 
     Args:

@@ -4,7 +4,7 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.soil.slopes import add_flows, find_flows
-from grouser.physics.soil.strata import raise_surface
+from grouser.physics.soil.strata import heave_surface
 from grouser.physics.soil.tiles import SURFACE, TYPE, SoilState
 from grouser.physics.soil.wheels import MARGIN, RIM, Wheels, WheelWorkspace
 
@@ -43,7 +43,7 @@ def deposit_soil(wheels: Wheels, w, flow, origin, state: SoilState, work: WheelW
         total += _share(rim[r], columns, x, y, flow)
     height = flow[0] / (spacing * spacing * total)
     for r in range(rims):
-        raise_surface(state.soil_cell, place[rim[r]], height * _share(rim[r], columns, x, y, flow))
+        heave_surface(state.soil_cell, place[rim[r]], height * _share(rim[r], columns, x, y, flow))
 
 
 @inlined
@@ -84,4 +84,4 @@ def slide_slopes(wheels: Wheels, w, state: SoilState, work: WheelWorkspace):
     for i in range(1, rows - 1):
         for j in range(1, columns - 1):
             if change[i * columns + j] != 0.0:
-                raise_surface(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])
+                heave_surface(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])

@@ -12,6 +12,7 @@ from grouser.physics.soil.laws import Soils
 from grouser.physics.soil.tiles import (
     LEVEL,
     LOOSE,
+    PRESSED,
     PRESSURE,
     SIDE,
     SINKAGE,
@@ -26,7 +27,7 @@ from grouser.physics.soil.tiles import (
 
 @inlined
 def raise_surface(cell, at, height):
-    """Adds soil to a cell, or removes it, loose soil first [m].
+    """Adds soil to a cell, or removes it [m].
 
     Soil that falls into a rut reduces the cell's sinkage. Soil above the previous level raises the level.
     """
@@ -39,8 +40,33 @@ def raise_surface(cell, at, height):
         cell[at + LEVEL] = max(cell[at + LEVEL], cell[at + SURFACE])
     else:
         cell[at + LEVEL] += height
-    if height < 0.0 < cell[at + LOOSE]:
-        cell[at + LOOSE] = max(cell[at + LOOSE] + height, 0.0)
+
+
+@inlined
+def heave_surface(cell, at, height):
+    """Raises the surface of a cell by soil that wheels push aside, or lowers it [m]."""
+    raise_surface(cell, at, height)
+    cell[at + PRESSED] -= height
+
+
+@inlined
+def press_surface(cell, at, sinkage, pressure, stays):
+    """Stores the yield of a cell under a wheel or a track.
+
+    Args:
+        cell: layers of the tiles, changed.
+        at: the cell.
+        sinkage, pressure: at the yield [m, Pa]; plastic sinkage, and nothing, by the visco-elasto-plastic law.
+        stays: sinkage that unloading leaves [m].
+
+    Returns:
+        By how much the surface has become lower [m].
+    """
+    surface = cell[at + LEVEL] - stays
+    fallen = cell[at + SURFACE] - surface
+    cell[at + PRESSED] += fallen
+    cell[at + SINKAGE], cell[at + PRESSURE], cell[at + SURFACE] = sinkage, pressure, surface
+    return fallen
 
 
 @inlined
@@ -112,7 +138,7 @@ def take_soil(soils: Soils, cell, at, depth, share):
 def field_mass(soils: Soils, terrain: Terrain, spacing, state: SoilState):
     """Solid mass above the natural ground; negative where more was dug than lies there [kg].
 
-    Soil that wheels and tracks compact counts with the volume that is left.
+    What wheels and tracks compact or push aside counts where it was.
 
     Args:
         soils: of the ground.
@@ -127,7 +153,7 @@ def field_mass(soils: Soils, terrain: Terrain, spacing, state: SoilState):
             x = spacing * (state.tile_place[tile, 0] * SIDE + n // SIDE)
             y = spacing * (state.tile_place[tile, 1] * SIDE + n % SIDE)
             k = soil_of(cell, at)
-            bank = undisturbed_top(cell, at) - natural_level(terrain, x, y)
+            bank = undisturbed_top(cell, at) + cell[at + PRESSED] - natural_level(terrain, x, y)
             mass = soils.density[k] * bank + loose_density(soils, k) * cell[at + LOOSE]
             # compensated sum (Neumaier 1974): small changes of many cells
             added = total + mass

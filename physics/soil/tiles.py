@@ -19,9 +19,9 @@ _CELLS = SIDE * SIDE
 # Layers of a tile, each _CELLS numbers: reference level of the sinkage [m]; sinkage and pressure at the last yield [m,
 # Pa] (visco-elasto-plastic law: plastic sinkage, unused); height of the unloaded surface [m]; shear state along x and y
 # of the horizontal plane [-]; index of the soil, -1 for rigid ground; thickness of the loose soil on top, part of the
-# height [m].
-LEVEL, SINKAGE, PRESSURE, SURFACE, SHEAR_X, SHEAR_Y, TYPE, LOOSE = (layer * _CELLS for layer in range(8))
-TILE = 8 * _CELLS
+# height [m]; by how much wheels and tracks have lowered the surface, by compaction or aside [m].
+LEVEL, SINKAGE, PRESSURE, SURFACE, SHEAR_X, SHEAR_Y, TYPE, LOOSE, PRESSED = (layer * _CELLS for layer in range(9))
+TILE = 9 * _CELLS
 _FIRST_TILES = 32
 
 
