@@ -8,10 +8,11 @@ import numpy as np
 
 from grouser.benchmarks.figure import Figure, SkippedError, Target, alternating_medians
 from grouser.benchmarks.peers import require
+from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.bed import Grains, GranularBed
-from grouser.physics.granular.boundaries import Boundary
+from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.filling import lattice, open_box
-from grouser.physics.granular.materials import GrainMaterial, Surface, reduced_modulus
+from grouser.physics.granular.materials import reduced_modulus
 
 DESCRIPTION = "a step of a settled bed of 2000 and 10 000 spheres, with and without rolling, beside LAMMPS"
 

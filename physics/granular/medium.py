@@ -1,0 +1,168 @@
+"""The grains of a world between its ground, its obstacles and the links of a machine, as arrays."""
+
+import math
+
+import numpy as np
+
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.contact.laws import LawTable
+from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
+from grouser.physics.description.data.granular import GrainMaterial, GranularMedia, Surface
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import Ground, Heightfield, World
+from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
+from grouser.physics.granular.bed import Grains
+from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, Solids
+from grouser.physics.granular.boundaries import make_boundaries
+from grouser.physics.granular.filling import fill_volume
+from grouser.physics.granular.pairs import PairSurfaces, make_pairs
+from grouser.physics.granular.room import System as Room
+from grouser.physics.granular.settling import settled
+from grouser.physics.granular.time_step import check_step, default_step, shortest_times
+
+# Name of the boundary of ground and obstacles, the first.
+WORLD = "world"
+# Lists get this much more room than the settled grains need [-], and boundary contacts this many for each grain.
+_MORE, _CONTACTS = 1.5, 2
+# Time at rest after which a grain falls asleep [s].
+_REST_TIME = 0.05
+# Steps of the contacts within one of the machine, at most.
+_MOST_STEPS = 1000
+
+
+def no_grains() -> Room:
+    """Nothing."""
+    nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
+    system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, 1.0)
+    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 1)
+
+
+def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> Room:
+    """The grains of a world.
+
+    Args:
+        machine: gives the materials of its links.
+        world: with or without grains.
+        shapes: of contacts: those of the links, and of the obstacles.
+        step: of the machine [s].
+
+    Raises:
+        ParameterError: more grains than their volumes hold, or a step too long for their stiffness.
+    """
+    media = world.granular
+    if media is None:
+        return no_grains()
+    table = _table(media)
+    names = [material.name for material in table.materials]
+    grains = _grains(media)
+    radius = np.asarray(grains.radius)
+    bodies = _boundaries(machine, world, shapes, names)
+    boundaries = make_boundaries([boundary for _, boundary in bodies], names, float(radius.max()))
+    numbers = np.array([names.index(name) for name in grains.material])
+    count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), step)
+    bed = settled(grains, table, bodies[0][1], world.gravity, step / count, media.settle)
+    rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
+    system = bed.system._replace(boundaries=boundaries, rest_steps=rest)
+    return Room(system, _start(system, bed.state), np.array([body for body, _ in bodies], dtype=np.int64), count)
+
+
+def _table(media: GranularMedia) -> PairSurfaces:
+    surfaces = {(pair.first, pair.second): pair.surface for pair in media.pairs}
+    return PairSurfaces((*media.materials, media.boundary), surfaces, media.surface)
+
+
+def _grains(media: GranularMedia) -> Grains:
+    """The grains of all fills, loosely."""
+    density = {material.name: material.density for material in media.materials}
+    filled = [fill_volume(fill, density[fill.material]) for fill in media.fills]
+    material = [fill.material for fill, (place, _) in zip(media.fills, filled, strict=True) for _ in place]
+    place, radius = (np.concatenate(parts) for parts in zip(*filled, strict=True))
+    return Grains(place, radius, material)
+
+
+def _substeps(media, table, radius, material, walls, step) -> int:
+    """Number of steps of the contacts in one of the machine."""
+    contact, rayleigh = shortest_times(radius, material, table, walls, media.impact_speed)
+    given = media.contact_step
+    longest = default_step(contact, rayleigh) if given is None else check_step(given, contact, rayleigh)
+    count = math.ceil(step / longest - 1e-9)
+    if count > _MOST_STEPS:
+        raise ParameterError(
+            "step", step, f"at most {_MOST_STEPS * longest:.3g} s: contacts of the grains need {longest:.3g} s; softer "
+            "or larger grains allow longer steps"
+        )  # fmt: skip
+    return count
+
+
+def _start(system: System, bed: State) -> State:
+    """The settled grains between all boundaries, of which ground and obstacles are the first."""
+    count = int(bed.number[0])
+    contacts = int(bed.listed[1]) + _CONTACTS * count + 4 * len(system.boundaries.kind)
+    empty = make_state(system, 0)
+    bodies = {name: getattr(empty, name) for name in BODY_ARRAYS}
+    start = with_capacity(bed, count, math.ceil(_MORE * len(bed.pair_other)), contacts)._replace(**bodies)
+    start.stale[0], start.time[0], start.account[:] = 1, 0.0, 0.0
+    return start
+
+
+def _boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[tuple[int, Boundary]]:
+    """Ground and obstacles, number -1, and the bodies that have collision shapes."""
+    laws = LawTable(machine, world)
+    material = [one.material if one.material in names else names[-1] for one in (*laws.links, *laws.obstacles)]
+    obstacles = np.cumsum(shapes.link < 0) - 1
+    surface = [
+        material[link if link >= 0 else len(laws.links) + o] for link, o in zip(shapes.link, obstacles, strict=True)
+    ]
+    ground = world.ground.material if world.ground and world.ground.material in names else names[-1]
+    found = [(-1, Boundary(WORLD, [*_ground(world.ground, ground), *_solids(shapes, surface, -1)]))]
+    for body in np.unique(shapes.body[shapes.body >= 0]):
+        link = machine.links[shapes.link[shapes.body == body][0]].name
+        found.append((int(body), Boundary(link, _solids(shapes, surface, body))))
+    return found
+
+
+def _ground(ground: Ground | None, material: str) -> list[Plane | Mesh]:
+    if ground is None:
+        return []
+    if ground.heightfield is None:
+        up = np.array(ground.normal) * math.copysign(1.0, ground.normal[2])
+        return [Plane(ground.point, up, material)]
+    field = ground.heightfield
+    # what leaves the field falls onto a plane at its lowest height
+    return [Mesh(_triangles(field), material), Plane((0.0, 0.0, float(field.heights.min())), (0.0, 0.0, 1.0), material)]
+
+
+def _triangles(field: Heightfield) -> np.ndarray:
+    """Triangles of a height field, two a cell, as contacts take it, (triangles, 3, 3)."""
+    i, j = np.meshgrid(*(np.arange(n) for n in field.heights.shape), indexing="ij")
+    point = np.stack([field.origin[0] + field.cell * i, field.origin[1] + field.cell * j, field.heights], axis=2)
+    low, right, ahead, far = point[:-1, :-1], point[1:, :-1], point[:-1, 1:], point[1:, 1:]
+    pairs = [np.stack([low, right, far], axis=2), np.stack([low, far, ahead], axis=2)]
+    return np.concatenate([pair.reshape(-1, 3, 3) for pair in pairs])
+
+
+def _solids(shapes: Shapes, surface: list[str], body: int) -> list[Solids]:
+    """Collision shapes of a body, by their material."""
+    of: dict[str, list] = {}
+    for s in np.flatnonzero(shapes.body == body):
+        of.setdefault(surface[s], []).extend(_solids_of(shapes, int(s)))
+    return [Solids(solids, name) for name, solids in of.items() if solids]
+
+
+def _solids_of(shapes: Shapes, s: int) -> list[Ball | Bar | Box | Hull]:
+    """Solids of a collision shape; points without a radius have none."""
+    turn, at, size, kind = shapes.rotation[s], shapes.position[s], shapes.size[s], shapes.kind[s]
+    if kind == BOX:
+        return [Box(at, 2.0 * size, turn)]
+    if kind == CAPSULE:
+        return [Ball(at, size[0], 2.0 * size[1], turn)]
+    if kind == CYLINDER:
+        return [Bar(at, size[0], 2.0 * size[1], turn)]
+    vertex = shapes.vertex @ turn.T + at
+    if kind == HULL:
+        corner = shapes.face_corner[shapes.face_start[s] : shapes.face_start[s + 1]]
+        return [Hull(vertex[corner])]
+    assert kind == POINTS
+    if size[0] == 0.0:
+        return []
+    return [Ball(point, size[0]) for point in vertex[shapes.vertex_start[s] : shapes.vertex_start[s + 1]]]
