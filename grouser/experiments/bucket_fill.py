@@ -11,7 +11,7 @@ from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_bins import MOTION, RUN_UNITS, SOIL, Dig, lead_along, lengths
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.digging.dug_ground import DiggingTool
-from grouser.physics.digging.holding import heap, hold_table
+from grouser.physics.digging.holding import Holding, heap, make_holding
 
 DESCRIPTION = "a bucket fills on an arc through level soil"
 
@@ -63,7 +63,7 @@ def run(**parameters: Any) -> Result:
         ParameterError: an arc deeper than its radius.
     """
     width, opening = parameters["bucket_width"], parameters["opening"]
-    tool = DiggingTool(width, opening, _holds(parameters))
+    tool = DiggingTool(width, opening, _holding(parameters))
     struck = parameters["profile_area"] * width
     heaped = struck + heap(opening, width, 0.0, _RATED)
     paths = [_line(parameters)] if parameters["path"] else [_arc(parameters, depth) for depth in parameters["depth"]]
@@ -92,15 +92,15 @@ def run(**parameters: Any) -> Result:
     )  # fmt: skip
 
 
-def _holds(parameters: Mapping[str, Any]) -> np.ndarray:
-    """What the bucket holds over its rake: its section is half an ellipse [m3]."""
+def _holding(parameters: Mapping[str, Any]) -> Holding:
+    """What the bucket holds: its section is half an ellipse."""
     half, angle = 0.5 * parameters["opening"], np.linspace(0.0, math.pi, _PROFILE)
     profile = np.column_stack([half * (1.0 - np.cos(angle)), np.sin(angle)])
     profile[-1] = 2.0 * half, 0.0
     # the polygon has the area asked for
     s, t = profile.T
     profile[:, 1] *= parameters["profile_area"] / np.trapezoid(t, s)
-    return hold_table(profile, parameters["bucket_width"], math.radians(parameters["repose_angle_deg"]))
+    return make_holding(profile, parameters["bucket_width"], math.radians(parameters["repose_angle_deg"]))
 
 
 def _arc(parameters: Mapping[str, Any], depth: float) -> np.ndarray:

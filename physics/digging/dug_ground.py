@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.base.checks import require_range, require_size
+from grouser.physics.base.checks import require_range, require_size, require_type
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.terrain import Terrain
-from grouser.physics.digging.bulk import BULK
+from grouser.physics.digging.bulk import BULK, centre_at, held_at
 from grouser.physics.digging.cutting import ADVANCE, CUT, DEPTH_IN_ROCK, MASS
 from grouser.physics.digging.flight import LOT, LOTS
+from grouser.physics.digging.holding import Holding
 from grouser.physics.digging.plate import POSE
 from grouser.physics.digging.step import dig, tiles_of_tool
 from grouser.physics.soil.bed import SoilBed
@@ -34,22 +35,17 @@ class DiggingTool:
     Attributes:
         width: of the cutting edge [m].
         opening: from the cutting edge to the top edge [m].
-        holds: loose volume that it holds over the rake of its plate, from -180 degrees in equal steps around the
-            circle [m3], (rakes,); (0.0,) for a blade.
+        holding: what it holds over the rake of its plate; None for a blade.
     """
 
     width: float
     opening: float
-    holds: np.ndarray | tuple[float, ...] = (0.0,)
+    holding: Holding | None = None
 
     def __post_init__(self) -> None:
         require_size("width", self.width)
         require_size("opening", self.opening)
-        table = np.array(self.holds, dtype=float)
-        if table.ndim != 1 or not len(table) or not np.isfinite(table).all() or (table < 0.0).any():
-            raise ParameterError("holds", self.holds, "a row of volumes, 0 m3 or more")
-        table.flags.writeable = False
-        object.__setattr__(self, "holds", table)
+        require_type("holding", self.holding, (Holding, type(None)), "a Holding, as `make_holding` makes it, or None")
 
 
 class Load(NamedTuple):
@@ -77,6 +73,7 @@ class DugGround:
         self.step_size = require_range("step", step, 1e-6, 0.1, "s")
         self.load = Load(np.zeros(BULK), np.zeros((LOTS, LOT)), np.zeros(1, dtype=np.int64))
         self.warnings: list[str] = []
+        self._holding = tool.holding or Holding(np.zeros(1), np.zeros((1, 2, 2)))
         self._plates, self._lot, self._cut = np.zeros((1, PLATE)), np.zeros(LOT), np.zeros(CUT)
 
     @property
@@ -88,6 +85,15 @@ class DugGround:
     def carried_volume(self) -> float:
         """Loose volume in the tool [m3]."""
         return float(self.load.bulk[1])
+
+    def carried_centre(self, pose: np.ndarray) -> np.ndarray:
+        """Centre of the soil in the tool at a pose of its plate, in the world, (3,); of none, the lowest place [m]."""
+        ahead = np.array([pose[4], -pose[3], 0.0])
+        rake = math.atan2(pose[8], -(pose[6:9] @ ahead))
+        holds = float(held_at(self._holding.volume, rake))
+        fill = self.carried_volume / holds if holds > 0.0 else 1.0
+        along, below = (float(centre_at(self._holding.centre, rake, fill, k)) for k in range(2))
+        return pose[:3] + along * pose[6:9] - below * np.cross(pose[3:6], pose[6:9])
 
     @property
     def falling_mass(self) -> float:
@@ -120,7 +126,7 @@ class DugGround:
             )
             made += _follow(
                 *(bed.soils, bed.terrain, bed.spacing, bed.gravity, self.step_size, self.tool.width),
-                *(self.tool.opening, self.tool.holds, path[made:], bed.state, bed.buffers, self.load),
+                *(self.tool.opening, self._holding.volume, path[made:], bed.state, bed.buffers, self.load),
                 *(self._plates, self._lot, self._cut, furthest, record[made:]),
             )
         record[:, CUT_MASS] = np.cumsum(record[:, CUT_MASS])

@@ -9,6 +9,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import Soil, SoilGround
 from grouser.physics.description.data.world import Ground
 from grouser.physics.digging.dug_ground import CARRIED, CUT_MASS, FALLING, DiggingTool, DugGround, upright_pose
+from grouser.physics.digging.holding import Holding, make_holding
 from grouser.physics.soil.bed import SoilBed
 
 CELL, WIDTH, OPENING, DENSITY, SWELL = 0.05, 0.45, 0.4, 1600.0, 1.25
@@ -16,7 +17,7 @@ CELL, WIDTH, OPENING, DENSITY, SWELL = 0.05, 0.45, 0.4, 1600.0, 1.25
 SOIL = Soil("soil", "test", 1.5e6, 1.1, 2e4, math.radians(30.0), 0.02, DENSITY, math.radians(32.0), swell=SWELL)
 BLADE = DiggingTool(WIDTH, OPENING)
 # Holds everything while its plate faces up, nothing upside down.
-BUCKET = DiggingTool(WIDTH, OPENING, np.where(np.arange(-16, 16) < -8, 0.0, 1.0))
+BUCKET = DiggingTool(WIDTH, OPENING, Holding(np.where(np.arange(-16, 16) < -8, 0.0, 1.0), np.zeros((32, 2, 2))))
 
 
 def ground(tool, cell=CELL, **fields):
@@ -125,7 +126,7 @@ def test_blade_carries_a_pile_ahead_and_loses_it_to_the_sides():
 
 
 def test_full_bucket_pushes_the_rest_ahead():
-    small = DiggingTool(WIDTH, OPENING, (0.02,))
+    small = DiggingTool(WIDTH, OPENING, Holding(np.array([0.02]), np.zeros((1, 2, 2))))
     dug = ground(small)
     record = dug.follow(straight(-0.5, 0.5, -0.1, 1000))
     assert dug.carried_volume == pytest.approx(0.02, rel=1e-12)
@@ -179,6 +180,21 @@ def test_bad_paths_are_refused(path, message):
 
 
 def test_bad_tools_are_refused():
-    for fields in ({"width": 0.0}, {"opening": math.inf}, {"holds": (-1.0,)}, {"holds": ()}):
+    for fields in ({"width": 0.0}, {"opening": math.inf}, {"holding": (1.0,)}, {"holding": 1.0}):
         with pytest.raises(ParameterError, match=next(iter(fields))):
             DiggingTool(**{"width": WIDTH, "opening": OPENING, **fields})
+
+
+def test_carried_soil_has_its_centre_in_the_bucket():
+    """A box on its way through the ground, level and full: the centre moves and turns with the plate."""
+    box = make_holding(((0.0, 0.0), (0.0, 0.275), (0.4, 0.275), (0.4, 0.0)), WIDTH, math.radians(32.0))
+    dug = ground(DiggingTool(WIDTH, OPENING, box))
+    dug.follow(straight(-0.5, 0.5, -0.05, 500, rake=0.1))
+    fill = dug.carried_volume / (WIDTH * 0.4)
+    pose = upright_pose(1.0, 2.0, 0.0)
+    level = dug.carried_centre(pose)
+    # below the plate, the opening behind the edge: soil stands as high as its volume over the floor
+    assert level == pytest.approx([0.8, 0.0, 2.0 - 0.275 + 0.5 * fill], abs=2e-3)
+    assert dug.carried_centre(turned(pose[np.newaxis], 0.7)[0]) == pytest.approx(
+        [0.8 * math.cos(0.7), 0.8 * math.sin(0.7), level[2]], abs=2e-3
+    )

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from grouser import ParameterError, experiments
 from grouser.experiments.protocol import complete_parameters
-from grouser.physics.digging.holding import heap, hold_table
+from grouser.physics.digging.holding import heap, make_holding
 from grouser.references.comparison import compare
 from grouser.references.reader import load_references
 
@@ -64,11 +64,12 @@ def test_invalid_parameters_are_refused(bad):
 REPOSE, WIDTH = math.radians(32.0), 0.45
 # 0.4 m by 0.275 m
 BOX = ((0.0, 0.0), (0.0, 0.275), (0.4, 0.275), (0.4, 0.0))
+HOLDING = make_holding(BOX, WIDTH, REPOSE)
 
 
 def held(rake_deg):
     """Volume that a box holds, from entries of its table at multiples of 22.5 degrees [m3]."""
-    return hold_table(BOX, WIDTH, REPOSE)[(round(rake_deg / 5.625) + 32) % 64]
+    return HOLDING.volume[(round(rake_deg / 5.625) + 32) % 64]
 
 
 def test_level_bucket_holds_its_struck_volume_and_a_heap():
@@ -89,9 +90,28 @@ def test_tilted_box_holds_what_lies_below_the_line_at_repose(rake_deg):
     assert held(-rake_deg) == pytest.approx(held(rake_deg), rel=1e-9)
 
 
+def test_soil_lies_where_it_can():
+    """A level box half full of soil, without the heap; a full one; one that stands on its top edge, a quarter full."""
+    level, upright = HOLDING.centre[32], HOLDING.centre[16]
+    heap_area = 0.007915 / WIDTH
+    half_depth = 0.5 * (0.4 * 0.275 + heap_area) / 0.4
+    assert level[4] == pytest.approx([0.2, 0.275 - 0.5 * half_depth], abs=1e-6)
+    full = (0.4 * 0.275 * 0.1375 - heap_area * heap_area / 0.2 / 3.0) / (0.4 * 0.275 + heap_area)
+    assert level[8] == pytest.approx([0.2, full], abs=1e-6)
+    assert level[0][1] == 0.275
+    # at a rake of -90 degrees the top edge is below: soil lies on the wall of 0.275 m, below a line from that edge; a
+    # quarter of this triangle reaches up to the share 1 - sqrt(3/4) of its height
+    slope, wall = math.tan(REPOSE), 0.275
+    high = wall * slope * (1.0 - math.sqrt(0.75))
+    area = wall * high - high**2 / (2.0 * slope)
+    depth = (wall**2 * high - high**3 / (3.0 * slope**2)) / (2.0 * area)
+    rise = (wall * high**2 / 2.0 - high**3 / (3.0 * slope)) / area
+    assert upright[2] == pytest.approx([0.4 - rise, depth], abs=1e-6)
+
+
 def test_bucket_upside_down_holds_nothing():
     assert held(180.0) == held(-157.5) == held(157.5) == 0.0
-    assert np.all(np.diff(hold_table(BOX, WIDTH, REPOSE)[32:]) <= 0.0), "the more it tilts, the less it holds"
+    assert np.all(np.diff(HOLDING.volume[32:]) <= 0.0), "the more it tilts, the less it holds"
 
 
 @pytest.mark.parametrize(
@@ -106,4 +126,4 @@ def test_bucket_upside_down_holds_nothing():
 )
 def test_open_profiles_are_refused(profile, message):
     with pytest.raises(ParameterError, match=message):
-        hold_table(profile, WIDTH, REPOSE)
+        make_holding(profile, WIDTH, REPOSE)
