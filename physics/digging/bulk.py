@@ -28,24 +28,24 @@ def held_at(table, rake):
 
 
 @inlined
-def centre_at(table, rake, fill, k):
+def centre_at(table, rake, share, k):
     """Coordinate k of the centre of the soil in a tool, of a table as of `Holding` [m].
 
     Args:
         table: (rakes, parts + 1, 2).
         rake: of the plate [rad].
-        fill: share of the volume that the tool holds at this rake [-].
+        share: of the volume that the tool holds at this rake [-].
         k: 0 along the plate, 1 below it.
     """
     parts = table.shape[1] - 1
-    place = min(max(fill, 0.0), 1.0) * parts
+    place = min(max(share, 0.0), 1.0) * parts
     below = min(int(place), parts - 1)
     part = place - below
     return (1.0 - part) * held_at(table[:, below, k], rake) + part * held_at(table[:, below + 1, k], rake)
 
 
 @inlined
-def load(bulk, mass, volume, holds):
+def fill(bulk, mass, volume, holds):
     """Loads soil as far as there is room.
 
     Args:

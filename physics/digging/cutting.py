@@ -8,7 +8,6 @@ step would leave the part 1/e of the cell standing.
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import Terrain
 from grouser.physics.digging.plate import (
     ALONG_Z,
     STEEPEST_EDGE,
@@ -19,7 +18,7 @@ from grouser.physics.digging.plate import (
     faces_motion,
     plan_length,
 )
-from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import wake_cells
 from grouser.physics.soil.strata import lay_on, take_soil
 from grouser.physics.soil.tiles import SURFACE, TYPE, SoilState, nearest_cell, open_cell_of, surface_of
@@ -31,16 +30,17 @@ CUT = 5
 
 
 @kernel
-def cut_soil(soils: Soils, terrain: Terrain, spacing, width, old, new, state: SoilState, cut):
+def cut_soil(ground: SoftGround, width, old, new, state: SoilState, cut):
     """Takes off the soil above the cutting edge over the area that it sweeps.
 
     Args:
-        soils, terrain, spacing: the ground.
+        ground: natural ground and its soils.
         width: of the edge [m].
         old, new: poses of the plate at both ends of the step.
         state: of the soil, changed.
         cut: result, (CUT,).
     """
+    spacing = ground.spacing
     cut[:] = 0.0
     length = plan_length(new)
     if length < STEEPEST_EDGE:
@@ -72,14 +72,14 @@ def cut_soil(soils: Soils, terrain: Terrain, spacing, width, old, new, state: So
             if last <= first or inside <= 0.0:
                 continue
             edge = old[Z] + (new[Z] - old[Z]) * middle / advance + slope * min(max(across, -half), half)
-            if surface_of(terrain, spacing, state, i, j) <= edge:
+            if surface_of(ground.terrain, spacing, state, i, j) <= edge:
                 continue
-            at = open_cell_of(terrain, spacing, state, i, j)
+            at = open_cell_of(ground.terrain, spacing, state, i, j)
             depth = state.soil_cell[at + SURFACE] - edge
             within = inside / (2.0 * reach)
             before, after = (first - begin) / (2.0 * reach), (last - begin) / (2.0 * reach)
             share = within * (after - before) / (1.0 - within * before)
-            mass, volume = take_soil(soils, state.soil_cell, at, depth, share)
+            mass, volume = take_soil(ground.soils, state.soil_cell, at, depth, share)
             cut[MASS] += mass
             cut[VOLUME] += volume
             rigid = state.soil_cell[at + TYPE] < 0.0
@@ -88,7 +88,7 @@ def cut_soil(soils: Soils, terrain: Terrain, spacing, width, old, new, state: So
     cut[MASS] *= spacing * spacing
     cut[VOLUME] *= spacing * spacing
     if cut[MASS] > 0.0:
-        wake_cells(terrain, spacing, state, top, bottom, left, right)
+        wake_cells(ground, state, top, bottom, left, right)
 
 
 @inlined
@@ -100,11 +100,11 @@ def _range(start, direction, back, front, side):
 
 
 @kernel
-def lay_ahead(soils: Soils, terrain: Terrain, spacing, width, pose, mass, length, state: SoilState):
+def lay_ahead(ground: SoftGround, width, pose, mass, length, state: SoilState):
     """Lays loose soil on the cells ahead of a plate, over its width.
 
     Args:
-        soils, terrain, spacing: the ground.
+        ground: natural ground and its soils.
         width: of the edge [m].
         pose: of the plate.
         mass: solid mass [kg].
@@ -112,6 +112,7 @@ def lay_ahead(soils: Soils, terrain: Terrain, spacing, width, pose, mass, length
         state: of the soil, changed.
     """
     fx, fy = ahead(pose)
+    spacing = ground.spacing
     half, middle = 0.5 * width * plan_length(pose), 0.5 * length
     x, y = pose[X] + middle * fx, pose[Y] + middle * fy
     reach_x, reach_y = middle * abs(fx) + half * abs(fy), middle * abs(fy) + half * abs(fx)
@@ -130,8 +131,8 @@ def lay_ahead(soils: Soils, terrain: Terrain, spacing, width, pose, mass, length
     for i in range(i_first, i_last + 1):
         for j in range(j_first, j_last + 1):
             if cells == 0 or _covers(i * spacing - x, j * spacing - y, fx, fy, middle, half):
-                lay_on(soils, terrain, spacing, i, j, of_cell, state)
-    wake_cells(terrain, spacing, state, i_first, i_last, j_first, j_last)
+                lay_on(ground, i, j, of_cell, state)
+    wake_cells(ground, state, i_first, i_last, j_first, j_last)
 
 
 @inlined

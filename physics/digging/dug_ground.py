@@ -3,22 +3,20 @@
 import math
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.checks import require_range, require_size, require_type
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
-from grouser.physics.contact.terrain import Terrain
-from grouser.physics.digging.bulk import BULK, centre_at, held_at
+from grouser.physics.digging.bulk import centre_at, held_at
 from grouser.physics.digging.cutting import ADVANCE, CUT, DEPTH_IN_ROCK, MASS
-from grouser.physics.digging.flight import LOT, LOTS
+from grouser.physics.digging.flight import LOT
 from grouser.physics.digging.holding import Holding
 from grouser.physics.digging.plate import POSE
-from grouser.physics.digging.step import dig, tiles_of_tool
+from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig, make_load, tiles_of_tool
 from grouser.physics.soil.bed import SoilBed
-from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import PLATE, RelaxationWorkspace, relax_soil, tiles_of_slides
 from grouser.physics.soil.tiles import SoilState
 
@@ -48,14 +46,6 @@ class DiggingTool:
         require_type("holding", self.holding, (Holding, type(None)), "a Holding, as `make_holding` makes it, or None")
 
 
-class Load(NamedTuple):
-    """State of a tool: bulk and air as of `bulk` and `flight`, and the number of lots in the air."""
-
-    bulk: np.ndarray
-    air: np.ndarray
-    air_count: np.ndarray
-
-
 class DugGround:
     """Soft ground with one tool in it.
 
@@ -71,10 +61,12 @@ class DugGround:
     def __init__(self, bed: SoilBed, tool: DiggingTool, step: float = 0.001):
         self.bed, self.tool = bed, tool
         self.step_size = require_range("step", step, 1e-6, 0.1, "s")
-        self.load = Load(np.zeros(BULK), np.zeros((LOTS, LOT)), np.zeros(1, dtype=np.int64))
+        self.load = make_load()
         self.warnings: list[str] = []
         self._holding = tool.holding or Holding(np.zeros(1), np.zeros((1, 2, 2)))
-        self._plates, self._lot, self._cut = np.zeros((1, PLATE)), np.zeros(LOT), np.zeros(CUT)
+        self._tool = Tool(float(tool.width), float(tool.opening), self._holding.volume)
+        self._plates = np.zeros((1, PLATE))
+        self._work = ToolWorkspace(self._plates[0], np.zeros(LOT), np.zeros(CUT))
 
     @property
     def carried_mass(self) -> float:
@@ -121,13 +113,11 @@ class DugGround:
         steps, record, furthest = len(path) - 1, np.zeros((len(path) - 1, _RECORD)), np.zeros(CUT)
         made, bed = 0, self.bed
         while made < steps:
-            bed.reserve(
-                tiles_of_slides(bed.state) + tiles_of_tool(bed.spacing, self.tool.width, path[made], path[made + 1])
-            )
+            tiles = tiles_of_tool(bed.ground, self._tool, path[made], path[made + 1])
+            bed.reserve(tiles_of_slides(bed.state) + tiles)
             made += _follow(
-                *(bed.soils, bed.terrain, bed.spacing, bed.gravity, self.step_size, self.tool.width),
-                *(self.tool.opening, self._holding.volume, path[made:], bed.state, bed.buffers, self.load),
-                *(self._plates, self._lot, self._cut, furthest, record[made:]),
+                *(bed.ground, self._tool, self.step_size, path[made:], bed.state, self.load, self._work),
+                *(bed.buffers, self._plates, furthest, record[made:]),
             )
         record[:, CUT_MASS] = np.cumsum(record[:, CUT_MASS])
         self._warn(furthest)
@@ -179,37 +169,28 @@ def upright_pose(x: float, z: float, rake: float, y: float = 0.0) -> np.ndarray:
 
 @kernel
 def _follow(
-    soils: Soils,
-    terrain: Terrain,
-    spacing,
-    gravity,
+    ground: SoftGround,
+    tool: Tool,
     step,
-    width,
-    opening,
-    holds,
     path,
     state: SoilState,
-    work: RelaxationWorkspace,
     load: Load,
+    work: ToolWorkspace,
+    buffers: RelaxationWorkspace,
     plates,
-    lot,
-    cut,
     furthest,
     record,
 ):
     """Steps along a path until it ends, or more tiles might be needed than there are; returns the number of steps."""
     for made in range(path.shape[0] - 1):
-        tiles = tiles_of_slides(state) + tiles_of_tool(spacing, width, path[made], path[made + 1])
+        tiles = tiles_of_slides(state) + tiles_of_tool(ground, tool, path[made], path[made + 1])
         if state.tile_count[0] + tiles > state.tile_place.shape[0]:
             return made
-        dig(
-            *(soils, terrain, spacing, gravity, step, width, opening, holds, path[made], path[made + 1]),
-            *(state, load.bulk, load.air, load.air_count, plates[0], lot, cut),
-        )
-        relax_soil(soils, terrain, spacing, gravity, plates, state, work)
+        dig(ground, tool, step, path[made], path[made + 1], state, load, work)
+        relax_soil(ground, plates, state, buffers)
         for k in range(furthest.shape[0]):
-            furthest[k] = max(furthest[k], cut[k])
-        record[made, CUT_MASS], record[made, CARRIED], record[made, FALLING] = cut[MASS], load.bulk[0], 0.0
+            furthest[k] = max(furthest[k], work.cut[k])
+        record[made, CUT_MASS], record[made, CARRIED], record[made, FALLING] = work.cut[MASS], load.bulk[0], 0.0
         for n in range(load.air_count[0]):
             record[made, FALLING] += load.air[n, 0]
     return path.shape[0] - 1

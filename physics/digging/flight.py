@@ -8,8 +8,7 @@ joins a lot, with mass, momentum and centre of mass of both.
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import Terrain
-from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import wake_cells
 from grouser.physics.soil.strata import lay_on
 from grouser.physics.soil.tiles import SoilState, nearest_cell, surface_of
@@ -45,17 +44,16 @@ def release(mass, lot, air, count):
 
 
 @kernel
-def fall(soils: Soils, terrain: Terrain, spacing, gravity, step, air, count, state: SoilState):
+def fall(ground: SoftGround, step, air, count, state: SoilState):
     """Moves the lots of a tool; those that meet the ground become loose soil there.
 
     Args:
-        soils, terrain, spacing: the ground.
-        gravity: [m/s2].
+        ground: natural ground and its soils.
         step: [s].
         air, count: lots, and their number, changed.
         state: of the soil, changed.
     """
-    kept = 0
+    spacing, gravity, kept = ground.spacing, ground.gravity, 0
     for n in range(count[0]):
         lot = air[n]
         lot[X] += step * lot[VELOCITY_X]
@@ -64,8 +62,8 @@ def fall(soils: Soils, terrain: Terrain, spacing, gravity, step, air, count, sta
         lot[VELOCITY_Z] -= step * gravity
         lot[AGE] += step
         i, j = nearest_cell(lot[X], spacing), nearest_cell(lot[Y], spacing)
-        if lot[Z] <= surface_of(terrain, spacing, state, i, j):
-            _land(soils, terrain, spacing, lot, state)
+        if lot[Z] <= surface_of(ground.terrain, spacing, state, i, j):
+            _land(ground, lot, state)
         else:
             for k in range(LOT):
                 air[kept, k] = lot[k]
@@ -74,13 +72,14 @@ def fall(soils: Soils, terrain: Terrain, spacing, gravity, step, air, count, sta
 
 
 @inlined
-def _land(soils: Soils, terrain: Terrain, spacing, lot, state: SoilState):
+def _land(ground: SoftGround, lot, state: SoilState):
     """Lays a lot on the cells below the lip, evenly."""
+    spacing = ground.spacing
     parts = max(int(2.0 * math.sqrt(lot[HALF_X] ** 2 + lot[HALF_Y] ** 2) / spacing + 0.5), 1)
     of_cell = lot[MASS] / (parts * spacing * spacing)
     for part in range(parts):
         place = (2 * part + 1) / parts - 1.0
         i = nearest_cell(lot[X] + place * lot[HALF_X], spacing)
         j = nearest_cell(lot[Y] + place * lot[HALF_Y], spacing)
-        lay_on(soils, terrain, spacing, i, j, of_cell, state)
-        wake_cells(terrain, spacing, state, i, i, j, j)
+        lay_on(ground, i, j, of_cell, state)
+        wake_cells(ground, state, i, i, j, j)

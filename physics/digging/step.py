@@ -1,20 +1,24 @@
 """A step of a tool in soil whose motion is known: it cuts, loads what it holds, pushes the rest ahead, and spills."""
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import Terrain
-from grouser.physics.digging.bulk import held_at, load, spill
+from grouser.physics.digging.bulk import BULK, fill, held_at, spill
 from grouser.physics.digging.cutting import DEPTH, MASS, VOLUME, cut_soil, lay_ahead
 from grouser.physics.digging.flight import (
     HALF_X,
     HALF_Y,
+    LOT,
+    LOTS,
     VELOCITY_X,
     fall,
     release,
 )
 from grouser.physics.digging.plate import ALONG_X, ALONG_Y, UP_X, UP_Z, X, Y, Z, ahead, plan_length, rake
-from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import (
     AHEAD_X,
     AHEAD_Y,
@@ -29,89 +33,108 @@ from grouser.physics.soil.tiles import SIDE, SoilState, nearest_cell, surface_of
 _PILE, _SHORTEST_PILE = 2.0, 1.5
 
 
-@kernel
-def tiles_of_tool(spacing, width, old, new):
-    """Most tiles that a tool may open in a step, beside the slides.
+class Tool(NamedTuple):
+    """A tool in soil.
 
-    Args:
-        spacing: of the cells [m].
-        width: of the edge [m].
-        old, new: poses of the plate at both ends of the step.
+    Attributes:
+        width: of the cutting edge [m].
+        opening: height of the plate, from the cutting edge to the top edge [m].
+        holds: loose volume that it holds over the rake of its plate [m3], (rakes,).
     """
-    side = width + math.sqrt((new[X] - old[X]) ** 2 + (new[Y] - old[Y]) ** 2 + (new[Z] - old[Z]) ** 2)
-    across = int(side / (spacing * SIDE)) + 3
+
+    width: float
+    opening: float
+    holds: np.ndarray
+
+
+class Load(NamedTuple):
+    """Soil of a tool.
+
+    Attributes:
+        bulk: that it carries, (BULK,).
+        air: that it has dropped and that has not landed, (LOTS, LOT).
+        air_count: number of lots in the air, (1,).
+    """
+
+    bulk: np.ndarray
+    air: np.ndarray
+    air_count: np.ndarray
+
+
+def make_load() -> Load:
+    """An empty tool."""
+    return Load(np.zeros(BULK), np.zeros((LOTS, LOT)), np.zeros(1, dtype=np.int64))
+
+
+class ToolWorkspace(NamedTuple):
+    """Buffers of a step.
+
+    Attributes:
+        plate: row of `relax_soil` that holds soil ahead of the tool, (PLATE,).
+        lot: soil that leaves it, (LOT,).
+        cut: what `cut_soil` finds, (CUT,).
+    """
+
+    plate: np.ndarray
+    lot: np.ndarray
+    cut: np.ndarray
+
+
+@kernel
+def tiles_of_tool(ground: SoftGround, tool: Tool, old, new):
+    """Most tiles that a tool may open in a step between two poses, beside the slides."""
+    side = tool.width + math.sqrt((new[X] - old[X]) ** 2 + (new[Y] - old[Y]) ** 2 + (new[Z] - old[Z]) ** 2)
+    across = int(side / (ground.spacing * SIDE)) + 3
     # of the swept area with the pile ahead, and of a lot that lands elsewhere
     return 4 * across * across
 
 
 @kernel
-def dig(
-    soils: Soils,
-    terrain: Terrain,
-    spacing,
-    gravity,
-    step,
-    width,
-    opening,
-    holds,
-    old,
-    new,
-    state: SoilState,
-    bulk,
-    air,
-    air_count,
-    plate,
-    lot,
-    cut,
-):
+def dig(ground: SoftGround, tool: Tool, step, old, new, state: SoilState, load: Load, work: ToolWorkspace):
     """Advances soil and load by the motion of a tool; slides follow with those of all tools.
 
     Args:
-        soils, terrain, spacing: the ground.
-        gravity: [m/s2].
+        ground: natural ground and its soils.
+        tool: the tool.
         step: [s].
-        width, opening: of the tool: length of the cutting edge, and height of the plate [m].
-        holds: loose volume that it holds, over the rake [m3], (rakes,).
         old, new: poses of its plate at both ends of the step, (POSE,).
         state: of the soil, changed.
-        bulk: of the tool, changed, (BULK,).
-        air, air_count: what it has in the air, changed, (LOTS, LOT) and (1,).
-        plate: the row of `relax_soil` that holds soil ahead of it, filled, (PLATE,).
-        lot: buffer, (LOT,).
-        cut: what `cut_soil` finds, filled, (CUT,).
+        load: of the tool, changed.
+        work: filled.
     """
-    cut_soil(soils, terrain, spacing, width, old, new, state, cut)
-    room = held_at(holds, rake(new))
-    if cut[MASS] > 0.0:
-        left = load(bulk, cut[MASS], cut[VOLUME], room)
+    cut_soil(ground, tool.width, old, new, state, work.cut)
+    room, mass = held_at(tool.holds, rake(new)), work.cut[MASS]
+    if mass > 0.0:
+        left = fill(load.bulk, mass, work.cut[VOLUME], room)
         if left > 0.0:
-            length = max(_PILE * cut[DEPTH], _SHORTEST_PILE * spacing)
-            lay_ahead(soils, terrain, spacing, width, new, left, length, state)
-    spilled = spill(bulk, room, step)
+            length = max(_PILE * work.cut[DEPTH], _SHORTEST_PILE * ground.spacing)
+            lay_ahead(ground, tool.width, new, left, length, state)
+    spilled = spill(load.bulk, room, step)
     if spilled > 0.0:
-        _fill_lip(width, opening, step, old, new, lot)
-        release(spilled, lot, air, air_count)
-    if air_count[0] > 0:
-        fall(soils, terrain, spacing, gravity, step, air, air_count, state)
-    _fill_plate(terrain, spacing, width, new, state, plate)
+        _fill_lip(tool, step, old, new, work.lot)
+        release(spilled, work.lot, load.air, load.air_count)
+    if load.air_count[0] > 0:
+        fall(ground, step, load.air, load.air_count, state)
+    _fill_plate(ground, tool, new, state, work.plate)
 
 
 @inlined
-def _fill_lip(width, opening, step, old, new, lot):
+def _fill_lip(tool: Tool, step, old, new, lot):
     """Place and velocity of the lower edge of the plate, as the row of a lot."""
-    height = opening if new[UP_Z] < 0.0 else 0.0
+    height = tool.opening if new[UP_Z] < 0.0 else 0.0
     for k in range(3):
         lot[1 + k] = new[X + k] + height * new[UP_X + k]
         lot[VELOCITY_X + k] = (lot[1 + k] - old[X + k] - height * old[UP_X + k]) / step
-    lot[HALF_X], lot[HALF_Y] = 0.5 * width * new[ALONG_X], 0.5 * width * new[ALONG_Y]
+    lot[HALF_X], lot[HALF_Y] = 0.5 * tool.width * new[ALONG_X], 0.5 * tool.width * new[ALONG_Y]
 
 
 @inlined
-def _fill_plate(terrain: Terrain, spacing, width, pose, state: SoilState, plate):
+def _fill_plate(ground: SoftGround, tool: Tool, pose, state: SoilState, plate):
     """The plate as it holds soil ahead of it; of no thickness while its edge is above the ground."""
+    spacing = ground.spacing
     fx, fy = ahead(pose)
     i, j = nearest_cell(pose[X] + spacing * fx, spacing), nearest_cell(pose[Y] + spacing * fy, spacing)
-    buried = surface_of(terrain, spacing, state, i, j) > pose[Z]
+    buried = surface_of(ground.terrain, spacing, state, i, j) > pose[Z]
     plate[PLATE_X], plate[PLATE_Y], plate[AHEAD_X], plate[AHEAD_Y] = pose[X], pose[Y], fx, fy
-    plate[HALF_WIDTH] = 0.5 * width * plan_length(pose)
+    plate[HALF_WIDTH] = 0.5 * tool.width * plan_length(pose)
     plate[HALF_THICKNESS] = spacing * (abs(fx) + abs(fy)) if buried else 0.0

@@ -5,10 +5,11 @@ import numpy as np
 from grouser.physics.base.checks import STEPS_MAX, require_count, require_range, require_type, require_vector
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
-from grouser.physics.contact.terrain import Terrain, make_terrain
+from grouser.physics.contact.terrain import make_terrain
 from grouser.physics.description.data.world import Ground
 from grouser.physics.soil.contact import RIM_STEPS
-from grouser.physics.soil.laws import Soils, make_soils
+from grouser.physics.soil.ground import SoftGround
+from grouser.physics.soil.laws import make_soils
 from grouser.physics.soil.relaxation import (
     PLATE,
     RelaxationWorkspace,
@@ -43,9 +44,8 @@ class SoilBed:
         if ground.soil is None:
             raise ParameterError("ground", ground, "a Ground with soil")
         self.spacing = ground.soil.cell
-        self.gravity = require_range("gravity", gravity, 0.01, 1000.0, "m/s2")
-        self.soils = make_soils(ground.soil.soils)
-        self.terrain = make_terrain(ground)
+        gravity = require_range("gravity", gravity, 0.01, 1000.0, "m/s2")
+        self.ground = SoftGround(make_soils(ground.soil.soils), make_terrain(ground), self.spacing, gravity)
         self.state = SoilState(
             **make_tiles(_FIRST_TILES),
             wheel_motion=np.zeros((0, 4)),
@@ -60,7 +60,7 @@ class SoilBed:
     @property
     def mass(self) -> float:
         """Solid mass above the natural ground [kg]; negative where more was dug than lies there."""
-        return float(field_mass(self.soils, self.terrain, self.spacing, self.state))
+        return float(field_mass(self.ground, self.state))
 
     @property
     def at_rest(self) -> bool:
@@ -79,20 +79,20 @@ class SoilBed:
         """Lays loose soil evenly on the cells within two ranges [kg]."""
         mass = require_range("mass", mass, 0.0, 1e9, "kg")
         window, place = self._open(x, y)
-        _pour(self.soils, self.terrain, self.spacing, mass, *window, place, self.state)
+        _pour(self.ground, mass, *window, place, self.state)
 
     def cut(self, level: float, x: tuple[float, float], y: tuple[float, float]) -> float:
         """Takes the soil above a level off the cells within two ranges, and away; returns its mass [kg]."""
         level = require_range("level", level, -_LENGTH_MAX, _LENGTH_MAX, "m")
         window, place = self._open(x, y)
-        return float(_cut(self.soils, self.terrain, self.spacing, level, *window, place, self.state))
+        return float(_cut(self.ground, level, *window, place, self.state))
 
     def relax(self, steps: int) -> int:
         """Lets soil slide for some steps, or until it rests; returns the number of steps made."""
         left = require_count("steps", steps, 0, STEPS_MAX)
         while left > 0 and not self.at_rest:
             self.reserve(tiles_of_slides(self.state))
-            left -= _relax(self.soils, self.terrain, self.spacing, self.gravity, left, self.state, self.buffers)
+            left -= _relax(self.ground, left, self.state, self.buffers)
         return steps - left
 
     def reserve(self, tiles: int) -> None:
@@ -117,7 +117,7 @@ class SoilBed:
             raise ParameterError("x, y", (x, y), f"ranges of at most {_CELLS_MAX} cells of {self.spacing:g} m")
         self.reserve((rows // SIDE + 3) * (columns // SIDE + 3))
         place = np.zeros(rows * columns, dtype=np.int64)
-        open_window(self.terrain, self.spacing, self.state, i, j, rows, columns, place)
+        open_window(self.ground.terrain, self.spacing, self.state, i, j, rows, columns, place)
         return (i, j, rows, columns), place
 
     def _layer(self, layer: int, x: tuple[float, float], y: tuple[float, float]) -> np.ndarray:
@@ -126,32 +126,32 @@ class SoilBed:
 
 
 @kernel
-def _pour(soils: Soils, terrain: Terrain, spacing, mass, i, j, rows, columns, place, state: SoilState):
+def _pour(ground: SoftGround, mass, i, j, rows, columns, place, state: SoilState):
     """Lays the same mass of loose soil on each of the cells of a window."""
-    of_cell = mass / (place.shape[0] * spacing * spacing)
+    of_cell = mass / (place.shape[0] * ground.spacing * ground.spacing)
     for at in place:
-        add_loose(state.soil_cell, at, of_cell / loose_density(soils, soil_of(state.soil_cell, at)))
-    wake_cells(terrain, spacing, state, i, i + rows - 1, j, j + columns - 1)
+        add_loose(state.soil_cell, at, of_cell / loose_density(ground.soils, soil_of(state.soil_cell, at)))
+    wake_cells(ground, state, i, i + rows - 1, j, j + columns - 1)
 
 
 @kernel
-def _cut(soils: Soils, terrain: Terrain, spacing, level, i, j, rows, columns, place, state: SoilState):
+def _cut(ground: SoftGround, level, i, j, rows, columns, place, state: SoilState):
     """Takes the soil above a level off the cells of a window; returns its mass [kg]."""
     mass = 0.0
     for at in place:
         above = state.soil_cell[at + SURFACE] - level
         if above > 0.0:
-            mass += take_soil(soils, state.soil_cell, at, above, 1.0)[0]
-    wake_cells(terrain, spacing, state, i, i + rows - 1, j, j + columns - 1)
-    return mass * spacing * spacing
+            mass += take_soil(ground.soils, state.soil_cell, at, above, 1.0)[0]
+    wake_cells(ground, state, i, i + rows - 1, j, j + columns - 1)
+    return mass * ground.spacing * ground.spacing
 
 
 @kernel
-def _relax(soils: Soils, terrain: Terrain, spacing, gravity, steps, state: SoilState, work: RelaxationWorkspace):
+def _relax(ground: SoftGround, steps, state: SoilState, work: RelaxationWorkspace):
     """Steps until soil rests, the steps are made, or more tiles might be needed than there are; returns the number."""
     for made in range(steps):
         tiles = tiles_of_slides(state)
         if tiles == 0 or state.tile_count[0] + tiles > state.tile_place.shape[0]:
             return made
-        relax_soil(soils, terrain, spacing, gravity, _NO_PLATES, state, work)
+        relax_soil(ground, _NO_PLATES, state, work)
     return steps

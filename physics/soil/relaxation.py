@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import Terrain
+from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.laws import Soils
 from grouser.physics.soil.slopes import SLIDING, find_flows
 from grouser.physics.soil.strata import (
@@ -85,12 +85,12 @@ def make_relaxation_workspace() -> RelaxationWorkspace:
 
 
 @kernel
-def wake_cells(terrain: Terrain, spacing, state: SoilState, i_first, i_last, j_first, j_last):
+def wake_cells(ground: SoftGround, state: SoilState, i_first, i_last, j_first, j_last):
     """Marks the cells of a rectangle and those around it as ones that may slide; opens their tiles."""
     i_first, i_end, j_first, j_end = i_first - 1, i_last + 2, j_first - 1, j_last + 2
     for a in range(i_first // SIDE, (i_end - 1) // SIDE + 1):
         for b in range(j_first // SIDE, (j_end - 1) // SIDE + 1):
-            marked = state.tile_restless[open_tile(terrain, spacing, state, a, b)]
+            marked = state.tile_restless[open_tile(ground.terrain, ground.spacing, state, a, b)]
             low_i, high_i = max(i_first - a * SIDE, 0), min(i_end - a * SIDE, SIDE)
             low_j, high_j = max(j_first - b * SIDE, 0), min(j_end - b * SIDE, SIDE)
             if marked[0] == marked[1]:
@@ -117,13 +117,11 @@ def tiles_of_slides(state: SoilState):
 
 
 @kernel
-def relax_soil(soils: Soils, terrain: Terrain, spacing, gravity, plates, state: SoilState, work: RelaxationWorkspace):
+def relax_soil(ground: SoftGround, plates, state: SoilState, work: RelaxationWorkspace):
     """Makes the sweeps of a step over all cells that may slide.
 
     Args:
-        soils, terrain: the ground.
-        spacing: of its cells [m].
-        gravity: [m/s2].
+        ground: natural ground and its soils.
         plates: rows of PLATE numbers, of plates in the soil.
         state: of the soil, changed.
         work: buffers.
@@ -131,15 +129,13 @@ def relax_soil(soils: Soils, terrain: Terrain, spacing, gravity, plates, state: 
     for _ in range(SWEEPS):
         for tile in range(state.tile_count[0]):
             if state.tile_restless[tile, 0] < state.tile_restless[tile, 1]:
-                _relax_tile(soils, terrain, spacing, gravity, plates, state, tile, work)
+                _relax_tile(ground, plates, state, tile, work)
 
 
 @kernel
-def _relax_tile(
-    soils: Soils, terrain: Terrain, spacing, gravity, plates, state: SoilState, tile, work: RelaxationWorkspace
-):
+def _relax_tile(ground: SoftGround, plates, state: SoilState, tile, work: RelaxationWorkspace):
     """One sweep over the restless cells of a tile, each with the next one in its row and in its column."""
-    marked = state.tile_restless[tile]
+    marked, spacing = state.tile_restless[tile], ground.spacing
     i, j = state.tile_place[tile, 0] * SIDE + marked[0] - 1, state.tile_place[tile, 1] * SIDE + marked[2] - 1
     rows, columns = marked[1] - marked[0] + 2, marked[3] - marked[2] + 2
     marked[:] = 0
@@ -150,16 +146,16 @@ def _relax_tile(
         work.loose[:cells],
         work.steepest[:cells],
     )
-    open_window(terrain, spacing, state, i, j, rows, columns, place)
-    _gather(soils, spacing, state.soil_cell, place, work)
+    open_window(ground.terrain, spacing, state, i, j, rows, columns, place)
+    _gather(ground.soils, spacing, state.soil_cell, place, work)
     for p in range(plates.shape[0]):
         _hold_behind(plates[p], spacing, i, j, rows, columns, state.soil_cell, place, surface, steepest)
     find_flows(surface, steepest, columns, work.flows)
     _close_border(work.flows, rows, columns)
     _limit_flows(rests, loose, work.density, work.flows[0], 1)
     _limit_flows(rests, loose, work.density, work.flows[1], columns)
-    _slide(terrain, spacing, i, j, rows, columns, state, work)
-    _fail_faces(soils, terrain, spacing, gravity, i, j, rows, columns, state, work)
+    _slide(ground, i, j, rows, columns, state, work)
+    _fail_faces(ground, i, j, rows, columns, state, work)
 
 
 @kernel
@@ -207,7 +203,7 @@ def _limit_flows(rests, loose, density, flows, step):
 
 
 @kernel
-def _slide(terrain: Terrain, spacing, i_first, j_first, rows, columns, state: SoilState, work: RelaxationWorkspace):
+def _slide(ground: SoftGround, i_first, j_first, rows, columns, state: SoilState, work: RelaxationWorkspace):
     """Moves the soil that slides, and marks where some has moved."""
     along_row, along_column, cell = work.flows[0], work.flows[1], state.soil_cell
     top, bottom, left, right = rows, -1, columns, -1
@@ -219,22 +215,11 @@ def _slide(terrain: Terrain, spacing, i_first, j_first, rows, columns, state: So
                 add_loose(cell, work.place[n], mass / work.density[n])
                 top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
     if bottom >= 0:
-        wake_cells(terrain, spacing, state, i_first + top, i_first + bottom, j_first + left, j_first + right)
+        wake_cells(ground, state, i_first + top, i_first + bottom, j_first + left, j_first + right)
 
 
 @kernel
-def _fail_faces(
-    soils: Soils,
-    terrain: Terrain,
-    spacing,
-    gravity,
-    i_first,
-    j_first,
-    rows,
-    columns,
-    state: SoilState,
-    work: RelaxationWorkspace,
-):
+def _fail_faces(ground: SoftGround, i_first, j_first, rows, columns, state: SoilState, work: RelaxationWorkspace):
     """Lets those faces fail that are too high to stand."""
     surface, loose, steepest = work.surface, work.loose, work.steepest
     for i in range(1, rows - 1):
@@ -247,19 +232,25 @@ def _fail_faces(
                     continue
                 foot, face, sign = (n, other, 1) if drop > 0.0 else (other, n, -1)
                 height = surface[face] - loose[face] - surface[foot]
-                if height > _stands(soils, spacing, gravity, state, work.place[face]):
+                if height > _stands(ground, state, work.place[face]):
                     p, q = i_first + foot // columns, j_first + foot % columns
                     di, dj = sign * side, sign * (1 - side)
-                    _fail_face(soils, terrain, spacing, gravity, state, surface[foot], p, q, di, dj)
+                    _fail_face(ground, state, surface[foot], p, q, di, dj)
 
 
 @inlined
-def _stands(soils: Soils, spacing, gravity, state: SoilState, at):
+def _stands(ground: SoftGround, state: SoilState, at):
     """Height at which a face of a cell's undisturbed soil stands: over a cell, no less than at repose [m]."""
     k = int(state.soil_cell[at + TYPE])
     if k < 0:
         return math.inf
-    return (1.0 + _RESTS) * max(standing_height(soils, k, gravity), spacing * soils.repose[k])
+    return (1.0 + _RESTS) * _standing(ground, k)
+
+
+@inlined
+def _standing(ground: SoftGround, k):
+    """Height at which a face between two cells stands, no less than at repose [m]."""
+    return max(standing_height(ground.soils, k, ground.gravity), ground.spacing * ground.soils.repose[k])
 
 
 @inlined
@@ -290,25 +281,24 @@ def _cell_above(coordinate, spacing):
 
 
 @kernel
-def _fail_face(soils: Soils, terrain: Terrain, spacing, gravity, state: SoilState, foot, i, j, di, dj):
+def _fail_face(ground: SoftGround, state: SoilState, foot, i, j, di, dj):
     """Loosens the soil above the plane of failure of a face that is too high.
 
     Args:
-        soils, terrain, spacing, gravity: the ground.
+        ground: natural ground and its soils.
         state: of the soil, changed.
         foot: height at the foot of the face [m].
         i, j: cell at the foot.
         di, dj: step from it to the first cell of the face.
     """
-    cell = state.soil_cell
+    soils, terrain, spacing, cell = ground.soils, ground.terrain, ground.spacing, state.soil_cell
     at = open_cell_of(terrain, spacing, state, i + di, j + dj)
     k = int(cell[at + TYPE])
-    stands = max(standing_height(soils, k, gravity), spacing * soils.repose[k])
-    rise = min(failure_slope(soils, k) * spacing, stands)
+    rise = min(failure_slope(soils, k) * spacing, _standing(ground, k))
     behind = 1
     while cell[at + TYPE] == k and undisturbed_top(cell, at) > foot + behind * rise and behind <= SIDE:
         loosen(soils, cell, at, undisturbed_top(cell, at) - foot - behind * rise)
         behind += 1
         at = open_cell_of(terrain, spacing, state, i + behind * di, j + behind * dj)
     last_i, last_j = i + behind * di, j + behind * dj
-    wake_cells(terrain, spacing, state, min(i, last_i), max(i, last_i), min(j, last_j), max(j, last_j))
+    wake_cells(ground, state, min(i, last_i), max(i, last_i), min(j, last_j), max(j, last_j))

@@ -7,7 +7,7 @@ ground counts as that of the first soil.
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.contact.terrain import Terrain
+from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.laws import Soils
 from grouser.physics.soil.tiles import (
     LEVEL,
@@ -96,10 +96,10 @@ def add_loose(cell, at, height):
 
 
 @inlined
-def lay_on(soils: Soils, terrain: Terrain, spacing, i, j, mass, state: SoilState):
+def lay_on(ground: SoftGround, i, j, mass, state: SoilState):
     """Lays loose soil on a cell, by its solid mass over the area [kg/m2]; opens its tile."""
-    at = open_cell_of(terrain, spacing, state, i, j)
-    add_loose(state.soil_cell, at, mass / loose_density(soils, soil_of(state.soil_cell, at)))
+    at = open_cell_of(ground.terrain, ground.spacing, state, i, j)
+    add_loose(state.soil_cell, at, mass / loose_density(ground.soils, soil_of(state.soil_cell, at)))
 
 
 @inlined
@@ -135,25 +135,23 @@ def take_soil(soils: Soils, cell, at, depth, share):
 
 
 @kernel
-def field_mass(soils: Soils, terrain: Terrain, spacing, state: SoilState):
+def field_mass(ground: SoftGround, state: SoilState):
     """Solid mass above the natural ground; negative where more was dug than lies there [kg].
 
     What wheels and tracks compact or push aside counts where it was.
 
     Args:
-        soils: of the ground.
-        terrain: natural ground.
-        spacing: of the cells [m].
+        ground: natural ground and its soils.
         state: of the soil.
     """
-    cell, total, lost = state.soil_cell, 0.0, 0.0
+    soils, spacing, cell, total, lost = ground.soils, ground.spacing, state.soil_cell, 0.0, 0.0
     for tile in range(state.tile_count[0]):
         for n in range(SIDE * SIDE):
             at = tile * TILE + n
             x = spacing * (state.tile_place[tile, 0] * SIDE + n // SIDE)
             y = spacing * (state.tile_place[tile, 1] * SIDE + n % SIDE)
             k = soil_of(cell, at)
-            bank = undisturbed_top(cell, at) + cell[at + PRESSED] - natural_level(terrain, x, y)
+            bank = undisturbed_top(cell, at) + cell[at + PRESSED] - natural_level(ground.terrain, x, y)
             mass = soils.density[k] * bank + loose_density(soils, k) * cell[at + LOOSE]
             # compensated sum (Neumaier 1974): small changes of many cells
             added = total + mass

@@ -13,6 +13,7 @@ from grouser.physics.base.trees import leaves
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.soil import Validity, Wheel
 from grouser.physics.description.data.world import Heightfield
+from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.strata import field_mass
 from grouser.physics.soil.tiles import PRESSED, TILE
 
@@ -296,7 +297,7 @@ def test_wheels_move_soil_and_keep_its_mass(ground):
     run(simulation, 300)
     system, soil = simulation._engine.setup.system, simulation.state.soil
     pressed = system.soil.cell[0] ** 2 * np.abs(soil.soil_cell.reshape(-1, TILE)[:, PRESSED:]).sum()
-    mass = field_mass(system.soil.soils, system.contact.terrain, system.soil.cell[0], soil)
+    mass = field_mass(SoftGround(system.soil.soils, system.contact.terrain, system.soil.cell[0], GRAVITY), soil)
     assert pressed > 1e-5
     assert abs(mass) < 1e-9 * pressed * system.soil.soils.density[0]
 
