@@ -10,8 +10,9 @@ from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.soil_bins import MOTION, RUN_UNITS, SOIL, Dig, lead_along, lengths
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.digging.capacity import HOE_HEAP, heap_volume
 from grouser.physics.digging.dug_ground import DiggingTool
-from grouser.physics.digging.holding import Holding, heap, make_holding
+from grouser.physics.digging.holding import Holding, make_holding
 
 DESCRIPTION = "a bucket fills on an arc through level soil"
 
@@ -47,8 +48,6 @@ _UNITS = {
 # Points of the profile. The arc goes on above the ground by this share of its angle. Then the bucket is lifted by this
 # height and held [m, s].
 _PROFILE, _BEYOND, _LIFT, _WAIT = 41, 1.05, 0.5, 1.5
-# Slope of the heap that is rated on hoes: 1:1 (SAE J296, ISO 7451).
-_RATED = math.radians(45.0)
 
 
 def run(**parameters: Any) -> Result:
@@ -65,7 +64,7 @@ def run(**parameters: Any) -> Result:
     width, opening = parameters["bucket_width"], parameters["opening"]
     tool = DiggingTool(width, opening, _holding(parameters))
     struck = parameters["profile_area"] * width
-    heaped = struck + heap(opening, width, 0.0, _RATED)
+    heaped = struck + heap_volume(opening, width, HOE_HEAP)
     paths = [_line(parameters)] if parameters["path"] else [_arc(parameters, depth) for depth in parameters["depth"]]
     rows: dict[str, list[float]] = {
         name: [] for name in ("bank_volume", "loose_volume", "fill_factor", "spilled_volume")

@@ -15,6 +15,7 @@ import numpy as np
 
 from grouser.physics.base.checks import require_range, require_size
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.digging.capacity import heap_volume
 
 # Rakes of the tables, and equal parts of what is held.
 _RAKES, _FILLS = 64, 8
@@ -65,26 +66,12 @@ def make_holding(profile: np.ndarray | Sequence[Sequence[float]], width: float, 
     return Holding(volume, centre)
 
 
-def heap(opening: float, width: float, rake: float, repose: float) -> float:
-    """Volume of the heap on the plate, zero on a plate steeper than the angle of repose [m3].
-
-    Args:
-        opening, width: sides of the plate, along its slope and across [m].
-        rake: of the plate, from level [rad].
-        repose: slope of the heap on all sides [rad].
-    """
-    if abs(rake) >= repose:
-        return 0.0
-    return 0.5 * opening * width * _apex(opening, width, rake, repose)[1]
-
-
 def _apex(opening: float, width: float, rake: float, repose: float) -> tuple[float, float]:
-    """Place of the top of the heap along the plate, and its height above the plate, less what its ends lack [m]."""
+    """Place of the top of the heap along the plate, and its mean height above the plate, as of a level heap [m]."""
     from_edge, from_top = math.tan(repose - rake), math.tan(repose + rake)
     height = opening / (1.0 / from_edge + 1.0 / from_top)
-    # exactly for a level plate: W L^2 / 4 - L^3 / 12 with L the shorter side, over L^2 W / 4 without ends
-    short, long_ = min(opening, width), max(opening, width)
-    return height / from_edge, height * (long_ * short**2 - short**3 / 3.0) / (opening**2 * width)
+    with_ends = heap_volume(opening, width, 1.0) / (0.25 * opening**2 * width)
+    return height / from_edge, height * with_ends
 
 
 def _with_heap(profile: np.ndarray, width: float, rake: float, repose: float) -> np.ndarray:
