@@ -58,7 +58,7 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
         given["surface"] = _read_surface(reader, nodes["surface"], f"{name} surface", ())
     if "boundary" in nodes:
         given["boundary"] = _read_material(reader, nodes["boundary"], GranularMedia.boundary.name)
-    for key in ("settle", "impact_speed", "contact_step", "sleeping", "emitters", "sinks", "vibrations"):
+    for key in ("settle", "impact_speed", "contact_step"):
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{name} {key}")
     for key, read in (("emitters", _read_emitter), ("sinks", _read_sink), ("vibrations", _read_vibration)):
