@@ -3,11 +3,10 @@
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, TYPE, SoilState
+from grouser.physics.soil.slopes import add_flows, find_flows
+from grouser.physics.soil.strata import heave_surface
+from grouser.physics.soil.tiles import SURFACE, TYPE, SoilState
 from grouser.physics.soil.wheels import MARGIN, RIM, Wheels, WheelWorkspace
-
-# Share of the excess height between two neighbours that slides in a step: eight neighbours take less than all of it.
-_SLIDING = 0.1
 
 
 @kernel
@@ -44,24 +43,7 @@ def deposit_soil(wheels: Wheels, w, flow, origin, state: SoilState, work: WheelW
         total += _share(rim[r], columns, x, y, flow)
     height = flow[0] / (spacing * spacing * total)
     for r in range(rims):
-        _lay(state.soil_cell, place[rim[r]], height * _share(rim[r], columns, x, y, flow))
-
-
-@inlined
-def _lay(cell, at, height):
-    """Adds soil to a cell, or removes it [m].
-
-    Soil that falls into a rut is loose: it reduces the cell's sinkage. Soil above the previous level raises the level.
-    """
-    cell[at + SURFACE] += height
-    stays = cell[at + LEVEL] - cell[at + SURFACE] + height
-    if height > 0.0 and stays > 0.0:
-        left = max(1.0 - height / stays, 0.0)
-        cell[at + SINKAGE] *= left
-        cell[at + PRESSURE] *= left
-        cell[at + LEVEL] = max(cell[at + LEVEL], cell[at + SURFACE])
-    else:
-        cell[at + LEVEL] += height
+        heave_surface(state.soil_cell, place[rim[r]], height * _share(rim[r], columns, x, y, flow))
 
 
 @inlined
@@ -75,8 +57,7 @@ def _share(at, columns, x, y, flow):
 def slide_slopes(wheels: Wheels, w, state: SoilState, work: WheelWorkspace):
     """One step of sliding down slopes steeper than the soil's angle of repose, around a wheel.
 
-    Between each two neighbours, also diagonal ones, a share of the excess height slides; soil under the wheel stays.
-    The volume is conserved.
+    Soil under the wheel stays. The volume is conserved.
 
     Args:
         wheels, w: the wheel.
@@ -98,47 +79,9 @@ def slide_slopes(wheels: Wheels, w, state: SoilState, work: WheelWorkspace):
             free = k >= 0 and (label[here] == 0 or label[here] == RIM)
             border = i == 0 or j == 0 or i == rows - 1 or j == columns - 1
             steepest[at] = wheels.cell[0] * soils.repose[k] if free and not border else math.inf
-    _find_flows(surface, steepest, columns, work.flows)
-    _add_flows(work.flows, columns, change[: rows * columns])
+    find_flows(surface, steepest, columns, work.flows)
+    add_flows(work.flows, columns, change[: rows * columns])
     for i in range(1, rows - 1):
         for j in range(1, columns - 1):
             if change[i * columns + j] != 0.0:
-                _lay(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])
-
-
-@kernel
-def _find_flows(surface, steepest, columns, flows):
-    """Excess height of each cell's four following neighbours over it [m].
-
-    Border cells have no flow, so the step from the last cell of a row to the first of the next has no effect.
-    """
-    # the neighbours as separate arrays: without negative indices the loop is vectorised
-    s1, s2, s3, s4 = surface[1:], surface[columns - 1 :], surface[columns:], surface[columns + 1 :]
-    m1, m2, m3, m4 = steepest[1:], steepest[columns - 1 :], steepest[columns:], steepest[columns + 1 :]
-    f1, f2, f3, f4 = flows[0], flows[1], flows[2], flows[3]
-    diagonal = math.sqrt(2.0)
-    for at in range(surface.shape[0] - columns - 1):
-        height, most = surface[at], steepest[at]
-        f1[at] = _excess(s1[at] - height, max(most, m1[at]))
-        f2[at] = _excess(s2[at] - height, diagonal * max(most, m2[at]))
-        f3[at] = _excess(s3[at] - height, max(most, m3[at]))
-        f4[at] = _excess(s4[at] - height, diagonal * max(most, m4[at]))
-
-
-@inlined
-def _excess(rise, most):
-    """Part of a rise or fall beyond the limit [m]."""
-    return rise - min(max(rise, -most), most)
-
-
-@kernel
-def _add_flows(flows, columns, change):
-    """Rise of each cell in a step, without border cells [m]."""
-    f1, f2, f3, f4 = flows[0], flows[1], flows[2], flows[3]
-    # flows into and out of the first cell within the border
-    h1, h2, h3, h4 = f1[columns + 1 :], f2[columns + 1 :], f3[columns + 1 :], f4[columns + 1 :]
-    b1, b2, b3, b4 = f1[columns:], f2[2:], f3[1:], f4
-    inner = change[columns + 1 :]
-    for at in range(change.shape[0] - 2 * columns - 2):
-        gained = (h1[at] - b1[at]) + (h2[at] - b2[at]) + (h3[at] - b3[at]) + (h4[at] - b4[at])
-        inner[at] = _SLIDING * gained
+                heave_surface(cell, place[(i_first + i) * width + j_first + j], change[i * columns + j])

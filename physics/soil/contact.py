@@ -15,13 +15,13 @@ from grouser.physics.soil.laws import shear_strength, sinkage_exponent
 from grouser.physics.soil.memory import shear_lead, speeds
 from grouser.physics.soil.resistance import add_at
 from grouser.physics.soil.shear import advance_shear, ground_tangents
+from grouser.physics.soil.strata import press_surface
 from grouser.physics.soil.tiles import (
     LEVEL,
     PRESSURE,
     SHEAR_X,
     SHEAR_Y,
     SINKAGE,
-    SURFACE,
     TYPE,
     SoilState,
     unloaded_sinkage,
@@ -221,9 +221,7 @@ def commit_cells(wheels: Wheels, w, slip, twist, origin, step: float, state: Soi
             continue
         unloading, unloading_slope = soils.unloading_stiffness[k], soils.unloading_slope[k]
         stays = unloaded_sinkage(unloading, unloading_slope, sinkage, load)
-        surface = cell[at + LEVEL] - stays
-        gave = soils.heave[k] * square * (cell[at + SURFACE] - surface)
-        cell[at + SINKAGE], cell[at + PRESSURE], cell[at + SURFACE] = sinkage, load, surface
+        gave = soils.heave[k] * square * press_surface(cell, at, sinkage, load, stays)
         strength, modulus = shear_strength(soils, k, pressure, wheels.friction[w]), soils.shear_modulus[k]
         ax, ay, az, bx, by, bz = _axes(touch, n, axis, nx, ny, nz)
         va, vb = ux * ax + uy * ay + uz * az, ux * bx + uy * by + uz * bz

@@ -30,6 +30,7 @@ class Soils(NamedTuple):
         heave: share of the displaced volume that heaves up beside the wheel [-].
         density: [kg/m3].
         repose: tangent of the angle of repose [-].
+        swell: volume of loosened soil over that of undisturbed soil [-].
         cell_stiffness, cell_viscosity, plastic_modulus, yield_stress: of cells; NaN for none.
     """
 
@@ -55,6 +56,7 @@ class Soils(NamedTuple):
     heave: np.ndarray
     density: np.ndarray
     repose: np.ndarray
+    swell: np.ndarray
     cell_stiffness: np.ndarray
     cell_viscosity: np.ndarray
     plastic_modulus: np.ndarray
@@ -96,6 +98,7 @@ def make_soils(soils: tuple[Soil, ...]) -> Soils:
         heave=numbers(*(s.heave for s in soils)),
         density=numbers(*(s.density for s in soils)),
         repose=numbers(*(math.tan(s.repose_angle) for s in soils)),
+        swell=numbers(*(s.swell for s in soils)),
         cell_stiffness=numbers(*(s.soil_stiffness for s in soils)),
         cell_viscosity=numbers(*(s.soil_viscosity for s in soils)),
         plastic_modulus=numbers(*(s.plastic_modulus for s in soils)),

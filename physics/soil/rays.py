@@ -12,7 +12,7 @@ import numpy as np
 from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.rays import behind, between, border, cell_of, next_cell, ray_to_grid, ray_to_natural_ground
 from grouser.physics.contact.terrain import BLOCK, Terrain
-from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, SoilState, natural_level, tile_at
+from grouser.physics.soil.tiles import SIDE, SURFACE, TILE, SoilState, surface_of, tile_at
 
 # Blocks of cells along the side of a tile.
 _BLOCKS = SIDE // BLOCK
@@ -137,8 +137,8 @@ def _fill_grid(terrain: Terrain, cell, state: SoilState, grids: TileGrids, tile)
             heights[i, j] = state.soil_cell[start + i * SIDE + j]
     first_i, first_j = state.tile_place[tile, 0] * SIDE, state.tile_place[tile, 1] * SIDE
     for k in range(SIDE + 1):
-        heights[SIDE, k] = _surface(terrain, cell, state, first_i + SIDE, first_j + k)
-        heights[k, SIDE] = _surface(terrain, cell, state, first_i + k, first_j + SIDE)
+        heights[SIDE, k] = surface_of(terrain, cell, state, first_i + SIDE, first_j + k)
+        heights[k, SIDE] = surface_of(terrain, cell, state, first_i + k, first_j + SIDE)
     highest = -math.inf
     for a in range(_BLOCKS):
         for b in range(_BLOCKS):
@@ -149,13 +149,3 @@ def _fill_grid(terrain: Terrain, cell, state: SoilState, grids: TileGrids, tile)
             crest[a, b] = most
             highest = max(highest, most)
     grids.highest[tile] = highest
-
-
-@kernel
-def _surface(terrain: Terrain, cell, state: SoilState, i, j):
-    """Present height of the centre of cell (i, j) [m]."""
-    a, b = i // SIDE, j // SIDE
-    tile = tile_at(state, a, b)
-    if tile < 0:
-        return natural_level(terrain, i * cell, j * cell)
-    return state.soil_cell[tile * TILE + SURFACE + (i - a * SIDE) * SIDE + j - b * SIDE]

@@ -19,6 +19,7 @@ LABELS: Any = SoilState(
     tile_count=WHOLE,
     tile_place=WHOLE,
     tile_table=WHOLE,
+    tile_restless=WHOLE,
     soil_cell=WHOLE,
     wheel_motion=WHEEL,
     rim_shear=WHEEL,

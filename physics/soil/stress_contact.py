@@ -37,8 +37,9 @@ from grouser.physics.soil.memory import (
     updated_roll,
 )
 from grouser.physics.soil.resistance import add_at
+from grouser.physics.soil.strata import press_surface
 from grouser.physics.soil.stress import GROUSER_SHARE, Motion, wheel_stress
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SINKAGE, SURFACE, SoilState, open_cell, unloaded_sinkage
+from grouser.physics.soil.tiles import SINKAGE, SoilState, open_cell, unloaded_sinkage
 from grouser.physics.soil.wheels import (
     ENTRY,
     EXIT,
@@ -332,6 +333,5 @@ def _leave_rut(wheels: Wheels, w, k, terrain: Terrain, origin, slip, sinkage, st
         if sinkage > cell[at + SINKAGE]:
             if math.isnan(pressure):
                 pressure = _fresh_pressure(wheels, w, k, slip, sinkage)
-            cell[at + SINKAGE], cell[at + PRESSURE] = sinkage, pressure
             stays = unloaded_sinkage(soils.unloading_stiffness[k], soils.unloading_slope[k], sinkage, pressure)
-            cell[at + SURFACE] = cell[at + LEVEL] - stays
+            press_surface(cell, at, sinkage, pressure, stays)

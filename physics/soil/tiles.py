@@ -18,9 +18,10 @@ SIDE = 32
 _CELLS = SIDE * SIDE
 # Layers of a tile, each _CELLS numbers: reference level of the sinkage [m]; sinkage and pressure at the last yield [m,
 # Pa] (visco-elasto-plastic law: plastic sinkage, unused); height of the unloaded surface [m]; shear state along x and y
-# of the horizontal plane [-]; index of the soil, -1 for rigid ground.
-LEVEL, SINKAGE, PRESSURE, SURFACE, SHEAR_X, SHEAR_Y, TYPE = (layer * _CELLS for layer in range(7))
-TILE = 7 * _CELLS
+# of the horizontal plane [-]; index of the soil, -1 for rigid ground; thickness of the loose soil on top, part of the
+# height [m]; by how much wheels and tracks have lowered the surface, by compaction or aside [m].
+LEVEL, SINKAGE, PRESSURE, SURFACE, SHEAR_X, SHEAR_Y, TYPE, LOOSE, PRESSED = (layer * _CELLS for layer in range(9))
+TILE = 9 * _CELLS
 _FIRST_TILES = 32
 
 
@@ -31,6 +32,8 @@ class SoilState(NamedTuple):
         tile_count: number of opened tiles, (1,).
         tile_place: indices (a, b) of each tile, (tiles, 2).
         tile_table: hash table of the tiles, index + 1, 0 for none.
+        tile_restless: cells of each tile whose soil may slide: first row, row after the last, first column, column
+            after the last, (tiles, 4); empty ranges for none.
         soil_cell: layers of the tiles.
         wheel_motion: the soil's memory of each wheel's motion: speed of the rim, of the wheel ahead and to the left,
             over the fastest of them, and the rolled state, -1 (back) to 1, (wheels, 4) [-].
@@ -45,6 +48,7 @@ class SoilState(NamedTuple):
     tile_count: np.ndarray
     tile_place: np.ndarray
     tile_table: np.ndarray
+    tile_restless: np.ndarray
     soil_cell: np.ndarray
     wheel_motion: np.ndarray
     rim_shear: np.ndarray
@@ -60,6 +64,7 @@ def make_tiles(capacity: int) -> dict[str, np.ndarray]:
         "tile_count": np.zeros(1, dtype=np.int64),
         "tile_place": np.zeros((capacity, 2), dtype=np.int64),
         "tile_table": np.zeros(4 * capacity, dtype=np.int64),
+        "tile_restless": np.zeros((capacity, 4), dtype=np.int64),
         "soil_cell": np.zeros(capacity * TILE),
     }
 
@@ -80,6 +85,7 @@ def with_capacity(state: SoilState, capacity: int) -> SoilState:
     room = make_tiles(capacity)
     room["tile_count"][0] = count
     room["tile_place"][:count] = state.tile_place[:count]
+    room["tile_restless"][:count] = state.tile_restless[:count]
     room["soil_cell"][: count * TILE] = state.soil_cell[: count * TILE]
     _fill_table(count, room["tile_place"], room["tile_table"])
     return state._replace(**room)
@@ -110,7 +116,7 @@ def _fill_table(count, place, table):
 
 
 @kernel
-def _open_tile(terrain: Terrain, cell, state: SoilState, a, b):
+def open_tile(terrain: Terrain, cell, state: SoilState, a, b):
     """Index of tile (a, b); opens it at the terrain's natural level if it is new."""
     slot = _slot_of(state.tile_place, state.tile_table, a, b)
     if state.tile_table[slot] != 0:
@@ -130,9 +136,20 @@ def _open_tile(terrain: Terrain, cell, state: SoilState, a, b):
 @kernel
 def open_cell(terrain: Terrain, cell, state: SoilState, x, y):
     """Index of the LEVEL of the cell at x, y; opens its tile."""
-    i, j = int(math.floor(x / cell + 0.5)), int(math.floor(y / cell + 0.5))
+    return open_cell_of(terrain, cell, state, nearest_cell(x, cell), nearest_cell(y, cell))
+
+
+@inlined
+def nearest_cell(coordinate, cell):
+    """Number of the cell that has a coordinate."""
+    return int(math.floor(coordinate / cell + 0.5))
+
+
+@kernel
+def open_cell_of(terrain: Terrain, cell, state: SoilState, i, j):
+    """Index of the LEVEL of the cell (i, j); opens its tile."""
     a, b = i // SIDE, j // SIDE
-    return _open_tile(terrain, cell, state, a, b) * TILE + (i - a * SIDE) * SIDE + j - b * SIDE
+    return open_tile(terrain, cell, state, a, b) * TILE + (i - a * SIDE) * SIDE + j - b * SIDE
 
 
 @kernel
@@ -143,6 +160,16 @@ def natural_level(terrain: Terrain, x, y):
         return height
     point, normal = terrain.point, terrain.normal
     return point[2] - (normal[0] * (x - point[0]) + normal[1] * (y - point[1])) / normal[2]
+
+
+@kernel
+def surface_of(terrain: Terrain, cell, state: SoilState, i, j):
+    """Present height of the centre of cell (i, j) [m]."""
+    a, b = i // SIDE, j // SIDE
+    tile = tile_at(state, a, b)
+    if tile < 0:
+        return natural_level(terrain, i * cell, j * cell)
+    return state.soil_cell[tile * TILE + SURFACE + (i - a * SIDE) * SIDE + j - b * SIDE]
 
 
 @kernel
@@ -171,7 +198,7 @@ def open_window(terrain: Terrain, cell, state: SoilState, i_first, j_first, rows
         while j < j_first + columns:
             b = j // SIDE
             j_end = min((b + 1) * SIDE, j_first + columns)
-            start = _open_tile(terrain, cell, state, a, b) * TILE - a * _CELLS - b * SIDE
+            start = open_tile(terrain, cell, state, a, b) * TILE - a * _CELLS - b * SIDE
             for p in range(i, i_end):
                 to = (p - i_first) * columns - j_first
                 for q in range(j, j_end):

@@ -109,7 +109,7 @@ class WheelWorkspace(NamedTuple):
         touch: X to TURN of each touched cell, (wheels, TOUCH, cells).
         rim: cells of a window around the touched ones, (cells,).
         surface, change, steepest: of the cells of a window, height and its change [m], tangent of repose [-], (cells,).
-        flows: soil that slides between a cell of the window and four of its neighbours [m], (4, cells).
+        flows: excess height of the next cells in row and column over a cell of the window [m], (2, cells).
         patch_sum: area and moments of a patch, at its first cell, (6, cells).
         jacobian, pushed: Jacobian of the twist, and step times slope times Jacobian, (6, coordinates).
         axes: unit vectors of the world, (3, 3).
@@ -224,7 +224,7 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
         surface=np.zeros(cells),
         change=np.zeros(cells),
         steepest=np.zeros(cells),
-        flows=np.zeros((4, cells)),
+        flows=np.zeros((2, cells)),
         patch_sum=np.zeros((6, cells)),
         jacobian=np.zeros((6, coordinates)),
         pushed=np.zeros((6, coordinates)),

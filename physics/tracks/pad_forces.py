@@ -9,11 +9,10 @@ from grouser.physics.soil.laws import Soils, limited_strength
 from grouser.physics.soil.memory import shear_lead
 from grouser.physics.soil.resistance import add_at
 from grouser.physics.soil.shear import advance_shear, ground_tangents
+from grouser.physics.soil.strata import press_surface
 from grouser.physics.soil.tiles import (
-    LEVEL,
     PRESSURE,
     SINKAGE,
-    SURFACE,
     TYPE,
     SoilState,
     open_cell,
@@ -402,4 +401,4 @@ def _press_cells(
 def _press_cell(soils: Soils, k, cells, at, sinkage, load):
     """A cell that has yielded at a sinkage and a pressure."""
     stays = unloaded_sinkage(soils.unloading_stiffness[k], soils.unloading_slope[k], sinkage, load)
-    cells[at + SINKAGE], cells[at + PRESSURE], cells[at + SURFACE] = sinkage, load, cells[at + LEVEL] - stays
+    press_surface(cells, at, sinkage, load, stays)

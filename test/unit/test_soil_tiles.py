@@ -23,6 +23,7 @@ class Kept(NamedTuple):
     tile_count: np.ndarray
     tile_place: np.ndarray
     tile_table: np.ndarray
+    tile_restless: np.ndarray
     soil_cell: np.ndarray
 
 
@@ -64,11 +65,13 @@ def test_growing_the_tile_arrays_keeps_their_content():
     state, terrain = empty(), plane()
     open_all(state, terrain)
     state.soil_cell[:] += np.arange(len(state.soil_cell))
+    state.tile_restless[:] = np.arange(state.tile_restless.size).reshape(-1, 4)
     larger = tiles.with_capacity(state, 64)
     count = len(PLACES)
     assert [len(larger.tile_place), len(larger.tile_table)] == [64, 256]
     assert open_all(larger, terrain) == list(range(count))
     assert np.array_equal(larger.soil_cell[: count * tiles.TILE], state.soil_cell[: count * tiles.TILE])
+    assert np.array_equal(larger.tile_restless[:count], state.tile_restless[:count])
     assert not larger.soil_cell[count * tiles.TILE :].any()
     assert not np.shares_memory(larger.soil_cell, state.soil_cell)
 

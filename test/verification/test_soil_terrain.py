@@ -13,6 +13,9 @@ from grouser.physics.base.trees import leaves
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.soil import Validity, Wheel
 from grouser.physics.description.data.world import Heightfield
+from grouser.physics.soil.ground import SoftGround
+from grouser.physics.soil.strata import field_mass
+from grouser.physics.soil.tiles import PRESSED, TILE
 
 CYLINDER = f'<origin rpy="1.5707963267948966 0 0"/><geometry><cylinder radius="{RADIUS}" length="{WIDTH}"/></geometry>'
 
@@ -274,7 +277,10 @@ def kept(simulation):
     soil, count = simulation.state.soil, int(simulation.state.soil.tile_count[0])
     tile = len(soil.soil_cell) // len(soil.tile_place)
     taken = soil._replace(
-        tile_place=soil.tile_place[:count], soil_cell=soil.soil_cell[: count * tile], tile_table=np.zeros(0)
+        tile_place=soil.tile_place[:count],
+        tile_restless=soil.tile_restless[:count],
+        soil_cell=soil.soil_cell[: count * tile],
+        tile_table=np.zeros(0),
     )
     arrays = leaves(simulation.state._replace(soil=taken))
     return np.concatenate([array.ravel().astype(float) for array in arrays])
@@ -284,6 +290,16 @@ def kept(simulation):
 def ground(request):
     """A world where a cart is spawned."""
     return soft(request.param, 0.01, spawn=Pose((0.0, 0.0, 0.16)))
+
+
+def test_wheels_move_soil_and_keep_its_mass(ground):
+    simulation = cart(ground, damping=1e3)
+    run(simulation, 300)
+    system, soil = simulation._engine.setup.system, simulation.state.soil
+    pressed = system.soil.cell[0] ** 2 * np.abs(soil.soil_cell.reshape(-1, TILE)[:, PRESSED:]).sum()
+    mass = field_mass(SoftGround(system.soil.soils, system.contact.terrain, system.soil.cell[0], GRAVITY), soil)
+    assert pressed > 1e-5
+    assert abs(mass) < 1e-9 * pressed * system.soil.soils.density[0]
 
 
 def test_soil_restart_is_exact_to_the_bit(ground):

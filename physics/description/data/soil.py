@@ -61,6 +61,7 @@ class Soil:
             default is chosen: loose soil is mainly compacted.
         density: [kg/m3].
         repose_angle: angle of repose [rad].
+        swell: volume of loosened soil over that of the undisturbed one [-]. The default is chosen: common earth.
         soil_stiffness: c_f, elastic stiffness of a cell [N/m3]; None without parameters for cells.
         soil_viscosity: eta [Pa s/m].
         plastic_modulus: mu_v [N/m3].
@@ -93,6 +94,7 @@ class Soil:
     unloading_stiffness: float = 4e7
     unloading_slope: float = 0.0
     heave: float = 0.3
+    swell: float = 1.25
     soil_stiffness: float | None = None
     soil_viscosity: float | None = None
     plastic_modulus: float | None = None

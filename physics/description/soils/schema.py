@@ -116,6 +116,7 @@ KEYS: tuple[SoilKey, ...] = (
         suspect=1.6,
         hint=_RADIANS,
     ),
+    SoilKey("swell", "-", "volume of loosened soil over that of undisturbed soil", 1.0, 3.0, "1.25"),
     SoilKey("soil_stiffness", "N/m3", "c_f of a cell", 1e3, 1e12, "no cells"),
     SoilKey("soil_viscosity", "Pa s/m", "eta of a cell", 1.0, 1e10, "no cells"),
     SoilKey("plastic_modulus", "N/m3", "mu_v of a cell", 0.0, 1e12, "no cells"),

@@ -1,0 +1,1 @@
+"""Digging: tools that cut soil, carry it, push it and dump it."""

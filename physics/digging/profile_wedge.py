@@ -1,0 +1,71 @@
+"""The wedge over real ground: the profile of cells ahead of a strip of the edge, with piles, ruts and slopes in it."""
+
+import math
+
+from grouser.physics.base.kernel import embedded, kernel
+from grouser.physics.digging.wedge import steepest_failure, wedge_force
+
+# Trial angles about that of the last step, and the distance between them [rad]: the force is flat in the angle.
+TRIALS, BETWEEN = 7, 0.02
+# Trial angles of a strip that has no last step, over the whole range.
+FIRST_TRIALS = 24
+# Of the whole range, the ends at which the plane is nearly level or the wedge nearly jams are left out [rad].
+_MARGIN = 0.05
+
+
+@embedded
+def area_and_reach(heights, spacing, depth, failure):
+    """Area between ground and plane of failure, and how far ahead of the edge they meet.
+
+    The ground is straight between the middles of the cells, and level beyond the last.
+
+    Returns:
+        The area ahead of the edge [m2]; the reach [m].
+    """
+    climb = math.tan(failure)
+    area, place, above = 0.0, 0.0, depth
+    for k in range(len(heights)):
+        ahead = (k + 0.5) * spacing
+        next_above = heights[k] - climb * ahead
+        if next_above <= 0.0:
+            part = above / (above - next_above) * (ahead - place)
+            return area + 0.5 * above * part, place + part
+        area += 0.5 * (above + next_above) * (ahead - place)
+        place, above = ahead, next_above
+    return area + 0.5 * above * above / climb, place + above / climb
+
+
+@kernel
+def profile_wedge(heights, spacing, depth, rake, soil, gravity, last):
+    """Least force of a wedge on a strip of a blade.
+
+    Args:
+        heights: of the cells ahead above the edge [m], (cells,), the first from the edge on.
+        spacing: of the cells [m].
+        depth: of the edge below the ground above it [m], above 0.
+        rake: of the plate [rad].
+        soil: `CutSoil`.
+        gravity: [m/s2].
+        last: angle of the plane of failure in the last step [rad]; NaN for none.
+
+    Returns:
+        Force a width at the angle of tool friction to the plate's normal [N/m], and the angle of the plane of failure
+        [rad]; infinite and NaN where the wedge jams at each angle.
+    """
+    low = _MARGIN
+    high = steepest_failure(rake, soil.friction, soil.tool_friction) - _MARGIN
+    count, first, between = TRIALS, min(max(last, low), high) - 0.5 * (TRIALS - 1) * BETWEEN, BETWEEN
+    if math.isnan(last):
+        count, first, between = FIRST_TRIALS, low, (high - low) / (FIRST_TRIALS - 1)
+    least, best = math.inf, math.nan
+    behind, plate = depth / math.tan(rake), depth / math.sin(rake)
+    for trial in range(count):
+        failure = first + trial * between
+        if failure < low or failure > high:
+            continue
+        area, reach = area_and_reach(heights, spacing, depth, failure)
+        load = soil.density * gravity * (area + 0.5 * depth * behind)
+        force = wedge_force(rake, failure, soil, load, reach / math.cos(failure), plate, 0.0)
+        if force < least:
+            least, best = force, failure
+    return least, best
