@@ -89,6 +89,7 @@ class State(NamedTuple):
 
     Attributes:
         number: of grains, (1,).
+        born: number of the next grain, (1,).
         position: of the centres, and radius [m], (rows, 4).
         velocity: [m/s], half a step before the positions, and 1/mass [1/kg], (rows, 4).
         spin: angular velocity [rad/s], and 1/inertia [1/(kg m2)], (rows, 4).
@@ -118,6 +119,7 @@ class State(NamedTuple):
     """
 
     number: np.ndarray
+    born: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
     spin: np.ndarray
@@ -164,7 +166,7 @@ class Workspace(NamedTuple):
         manifold: contacts of a grain with a mesh or solids: point and normal (3 each), depth, slot, (slots, 8).
         cell, order, renamed, cell_start, cell_fill: of sorting, (rows,), (rows,), (rows,), (cells + 1,), (cells + 1,).
         next: the sorted state, before it replaces the last one.
-        needed: listed pairs and boundary contacts that the lists had no room for, (2,).
+        needed: listed pairs, boundary contacts and grains that there was no room for, (3,).
     """
 
     force: np.ndarray
@@ -209,7 +211,7 @@ def make_state(system: System, rows: int, pairs: int | None = None, contacts: in
     contacts = _BOUNDARY_CONTACTS * rows + int(system.boundaries.slots.sum()) if contacts is None else contacts
     whole = np.int64
     return State(
-        number=np.zeros(1, whole),
+        number=np.zeros(1, whole), born=np.zeros(1, whole),
         position=np.zeros((rows, 4)), velocity=np.zeros((rows, 4)), spin=np.zeros((rows, 4)),
         material=np.zeros(rows, whole), ident=np.zeros(rows, whole),
         still=np.zeros(rows, whole), asleep=np.zeros(rows, np.bool_), rest=np.full((rows, 3), np.inf),
@@ -245,7 +247,7 @@ def make_workspace(system: System, state: State) -> Workspace:
         manifold=np.zeros((slots, 8)),
         cell=np.zeros(rows, np.int64), order=np.zeros(rows, np.int64), renamed=np.zeros(rows, np.int64),
         cell_start=np.zeros(cells + 1, np.int64), cell_fill=np.zeros(cells + 1, np.int64),
-        next=State(*(np.zeros_like(array) for array in state)), needed=np.zeros(2, np.int64),
+        next=State(*(np.zeros_like(array) for array in state)), needed=np.zeros(3, np.int64),
     )  # fmt: skip
 
 

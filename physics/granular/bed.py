@@ -139,7 +139,7 @@ class GranularBed:
         contact, rayleigh = shortest_times(rows["position"][:, 3], rows["material"], table, walls, speed)
         self.step_size = default_step(contact, rayleigh) if step is None else check_step(step, contact, rayleigh)
         state = make_state(self.system, len(rows["position"]))
-        state.number[0] = len(rows["position"])
+        state.number[0] = state.born[0] = len(rows["position"])
         for name, values in rows.items():
             getattr(state, name)[:] = values
         for b, boundary in enumerate(boundaries):
@@ -148,7 +148,7 @@ class GranularBed:
             state.body_velocity[b, :3] = require_vector(f"velocity of {boundary.name}", boundary.velocity, 3, "m/s")
             state.body_velocity[b, 3:] = require_vector("angular_velocity", boundary.angular_velocity, 3, "rad/s")
         self._hold(state)
-        self._steps, self._numbers = 0, len(rows["position"])
+        self._steps = 0
         self._prepare()
         self._start = self._energies()
         self._warn_of_overlaps()
@@ -323,7 +323,7 @@ class GranularBed:
             raise ParameterError(
                 "radius", rows["position"][:, 3].max(), f"at most {self.system.widest:g} m, as in the bed"
             )
-        rows["ident"] += self._numbers
+        rows["ident"] += self.state.born[0]
         old, more = self.state, len(rows["ident"])
         new = with_capacity(old, n + more, len(old.pair_other), len(old.boundary_shape))
         for name, values in rows.items():
@@ -331,7 +331,7 @@ class GranularBed:
         new.number[0], new.stale[0] = n + more, 1
         # the rows that are new have no contacts yet
         new.pair_start[n + 1 :], new.boundary_start[n + 1 :] = new.pair_start[n], new.boundary_start[n]
-        self._numbers += more
+        new.born[0] += more
         self._hold(new)
         self._prepare()
         return rows["ident"]
@@ -380,7 +380,7 @@ class GranularBed:
 
     def _grow(self) -> None:
         """Makes room for what the lists need."""
-        pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed)
+        pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed[:2])
         old, before = self.state, self.granular.work
         pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
         self._hold(with_capacity(old, len(old.position), pairs, contacts))

@@ -1,23 +1,27 @@
 """The grains of a world between its ground, its obstacles and the links of a machine, as arrays."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.spatial import matrix
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
-from grouser.physics.description.data.granular import GrainMaterial, GranularMedia, Surface
+from grouser.physics.description.data.granular import GrainEmitter, GrainMaterial, GrainSink, GranularMedia, Surface
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
 from grouser.physics.granular.bed import Grains
-from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, Solids
+from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, Solids, Vibration
 from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.filling import fill_volume
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
 from grouser.physics.granular.room import System as Room
 from grouser.physics.granular.settling import settled
+from grouser.physics.granular.sources import WIDTH, Sources, no_sources
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times
 
 # Name of the boundary of ground and obstacles, the first.
@@ -34,7 +38,7 @@ def no_grains() -> Room:
     """Nothing."""
     nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
     system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, 1.0)
-    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 1)
+    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources())
 
 
 def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> Room:
@@ -55,15 +59,45 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     table = _table(media)
     names = [material.name for material in table.materials]
     grains = _grains(media)
-    radius = np.asarray(grains.radius)
-    bodies = _boundaries(machine, world, shapes, names)
-    boundaries = make_boundaries([boundary for _, boundary in bodies], names, float(radius.max()))
-    numbers = np.array([names.index(name) for name in grains.material])
+    fixed = _world_boundaries(machine, world, shapes, names)
+    bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, world, shapes, names)]
+    widest = max(*(fill.radius[1] for fill in media.fills), *(one.radius[1] for one in media.emitters), 0.0)
+    boundaries = make_boundaries([boundary for _, boundary in bodies], names, widest)
+    emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
+    radius = np.array([*np.asarray(grains.radius), *(one for one, _ in emitted)])
+    numbers = np.array([*(names.index(name) for name in grains.material), *(one for _, one in emitted)])
     count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), step)
-    bed = settled(grains, table, bodies[0][1], world.gravity, step / count, media.settle)
+    still = [replace(boundary, vibration=None) for boundary in fixed]
+    bed = settled(grains, table, still, world.gravity, step / count, media.settle)
     rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
-    system = bed.system._replace(boundaries=boundaries, rest_steps=rest)
-    return Room(system, _start(system, bed.state), np.array([body for body, _ in bodies], dtype=np.int64), count)
+    skin = bed.system.skin / bed.system.widest * widest
+    system = bed.system._replace(boundaries=boundaries, widest=widest, skin=skin, rest_steps=rest)
+    body = np.array([number for number, _ in bodies], dtype=np.int64)
+    return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media))
+
+
+def _sources(media: GranularMedia) -> Sources:
+    names = [material.name for material in media.materials]
+    density = [material.density for material in media.materials]
+    material = np.array([names.index(one.material) for one in media.emitters], dtype=np.int64)
+    number = [
+        [*one.radius, density[kind], one.rate, one.begin, one.end, *one.velocity]
+        for one, kind in zip(media.emitters, material, strict=True)
+    ]
+    return Sources(
+        *_boxes(media.emitters),
+        np.reshape(np.array(number, float), (-1, WIDTH)),
+        material,
+        np.array([one.seed for one in media.emitters], dtype=np.int64),
+        *_boxes(media.sinks),
+    )
+
+
+def _boxes(owners: Sequence[GrainEmitter | GrainSink]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rotations, centres and half sides of boxes."""
+    turn = np.reshape([matrix(one.pose.quaternion) for one in owners], (-1, 3, 3))
+    centre = np.reshape(np.array([one.pose.position for one in owners], float), (-1, 3))
+    return turn.astype(float), centre, np.reshape(0.5 * np.array([one.box.size for one in owners], float), (-1, 3))
 
 
 def _table(media: GranularMedia) -> PairSurfaces:
@@ -105,19 +139,41 @@ def _start(system: System, bed: State) -> State:
     return start
 
 
-def _boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[tuple[int, Boundary]]:
-    """Ground and obstacles, number -1, and the bodies that have collision shapes."""
+def _surfaces(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[str]:
+    """Material of each collision shape."""
     laws = LawTable(machine, world)
     material = [one.material if one.material in names else names[-1] for one in (*laws.links, *laws.obstacles)]
     obstacles = np.cumsum(shapes.link < 0) - 1
-    surface = [
-        material[link if link >= 0 else len(laws.links) + o] for link, o in zip(shapes.link, obstacles, strict=True)
-    ]
+    owner = np.where(shapes.link >= 0, shapes.link, len(laws.links) + obstacles)
+    return [material[number] for number in owner]
+
+
+def _world_boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[Boundary]:
+    """The boundary of what stands still, then the obstacles that vibrate."""
+    media, surface = world.granular, _surfaces(machine, world, shapes, names)
+    vibrations = {one.obstacle: one for one in media.vibrations} if media else {}
+    numbers = np.flatnonzero(shapes.link < 0)
+    still = [int(s) for s, one in zip(numbers, world.obstacles, strict=True) if one.name not in vibrations]
     ground = world.ground.material if world.ground and world.ground.material in names else names[-1]
-    found = [(-1, Boundary(WORLD, [*_ground(world.ground, ground), *_solids(shapes, surface, -1)]))]
+    found = [Boundary(WORLD, [*_ground(world.ground, ground), *_solids(shapes, surface, still)])]
+    for s, obstacle in zip(numbers, world.obstacles, strict=True):
+        if (one := vibrations.get(obstacle.name)) is not None:
+            vibration = Vibration(one.amplitude, 2.0 * math.pi * one.frequency, one.phase)
+            found.append(Boundary(obstacle.name, _solids(shapes, surface, [int(s)]), vibration=vibration))
+    return found
+
+
+def _link_boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[tuple[int, Boundary]]:
+    """Bodies that have collision shapes."""
+    surface = _surfaces(machine, world, shapes, names)
+    found = []
     for body in np.unique(shapes.body[shapes.body >= 0]):
-        link = machine.links[shapes.link[shapes.body == body][0]].name
-        found.append((int(body), Boundary(link, _solids(shapes, surface, body))))
+        own = np.flatnonzero(shapes.body == body)
+        found.append((int(body), Boundary(machine.links[shapes.link[own[0]]].name, _solids(shapes, surface, own))))
+    # links that are fixed to the world stand still, too
+    fixed = np.flatnonzero((shapes.body < 0) & (shapes.link >= 0))
+    if len(fixed):
+        found.insert(0, (-1, Boundary("fixed links", _solids(shapes, surface, fixed))))
     return found
 
 
@@ -141,10 +197,10 @@ def _triangles(field: Heightfield) -> np.ndarray:
     return np.concatenate([pair.reshape(-1, 3, 3) for pair in pairs])
 
 
-def _solids(shapes: Shapes, surface: list[str], body: int) -> list[Solids]:
-    """Collision shapes of a body, by their material."""
+def _solids(shapes: Shapes, surface: list[str], chosen: Sequence[int] | np.ndarray) -> list[Solids]:
+    """Collision shapes, by their material."""
     of: dict[str, list] = {}
-    for s in np.flatnonzero(shapes.body == body):
+    for s in chosen:
         of.setdefault(surface[s], []).extend(_solids_of(shapes, int(s)))
     return [Solids(solids, name) for name, solids in of.items() if solids]
 

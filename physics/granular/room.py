@@ -15,11 +15,12 @@ import numpy as np
 from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.base.labels import ANEW
+from grouser.physics.base.labels import ANEW, WHOLE
 from grouser.physics.base.phases import MORE_GRAIN_CONTACTS, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.granular import arrays
 from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, note_travel, run_steps
+from grouser.physics.granular.sources import Sources, drain, emit
 
 # Room that lists get beyond what they need [-].
 _MORE = 1.5
@@ -32,13 +33,17 @@ class System(NamedTuple):
         grains: laws and boundaries; ground and obstacles are the first boundary.
         start: the grains at the start.
         body: of the machine for each boundary, -1 for the world, (boundaries,).
+        first_link: first boundary that belongs to the machine.
         steps: of the contacts in one of the machine.
+        sources: emitters and sinks.
     """
 
     grains: arrays.System
     start: arrays.State
     body: np.ndarray
+    first_link: int
     steps: int
+    sources: Sources
 
 
 class State(NamedTuple):
@@ -46,14 +51,18 @@ class State(NamedTuple):
 
     Attributes:
         grains: all that a restart of the grains needs.
+        emitted: number of grains that each emitter has made, (emitters,).
+        drained: number of grains that ended in sinks, and their mass [kg], (2,).
         work: of the grains on each boundary's body since the accounts were opened [J], (boundaries,).
     """
 
     grains: arrays.State
+    emitted: np.ndarray
+    drained: np.ndarray
     work: np.ndarray
 
 
-LABELS: Any = State(arrays.State(*[ANEW] * len(arrays.State._fields)), ANEW)
+LABELS: Any = State(arrays.State(*[ANEW] * len(arrays.State._fields)), WHOLE, WHOLE, ANEW)
 
 
 class Workspace(NamedTuple):
@@ -74,7 +83,12 @@ class Workspace(NamedTuple):
 
 def make_state(system: System) -> State:
     """The grains at the start."""
-    return State(arrays.State(*(array.copy() for array in system.start)), np.zeros(len(system.body)))
+    return State(
+        grains=arrays.State(*(array.copy() for array in system.start)),
+        emitted=np.zeros(len(system.sources.seed), dtype=np.int64),
+        drained=np.zeros(2),
+        work=np.zeros(len(system.body)),
+    )
 
 
 def make_workspace(system: System, state: State | None = None) -> Workspace:
@@ -103,6 +117,9 @@ def request(context: Context):
     """Moves the grains on by a step of the machine; asks for room where their lists have none, and then goes on."""
     own, state, work = context.system.granular, context.state.granular.grains, context.workspace.granular
     if work.made[0] < 0:
+        time = context.state.step_count[0] * context.system.settings.step
+        if not emit(own.sources, state, context.state.granular.emitted, work.grains, time):
+            return MORE_GRAIN_CONTACTS
         _place_bodies(context)
         clear_reactions(state, work.grains)
         work.made[0] = 0
@@ -115,6 +132,10 @@ def request(context: Context):
         if ended == DIVERGED:
             work.diverged[0] = True
             break
+    if own.sources.sink_half.shape[0] > 0:
+        gone, mass = drain(own.sources, state)
+        context.state.granular.drained[0] += gone
+        context.state.granular.drained[1] += mass
     return NOTHING
 
 
@@ -236,7 +257,7 @@ def needed_capacity(state: State, work: Workspace) -> tuple[int, int, int]:
     """Room that `request` asks for, and some more: grains, pairs and boundary contacts."""
     grains, pairs, contacts = arrays.capacity_of(state.grains)
     needed = [int(_MORE * count) + 16 for count in work.grains.needed]
-    return grains, max(pairs, needed[0]), max(contacts, needed[1])
+    return max(grains, needed[2]), max(pairs, needed[0]), max(contacts, needed[1])
 
 
 def with_room(system: System, state: State, work: Workspace) -> Workspace:

@@ -27,20 +27,25 @@ _KEPT = 32
 
 
 def settled(
-    grains: Grains, table: PairSurfaces, world: Boundary, gravity: Sequence[float], step: float, longest: float
+    grains: Grains,
+    table: PairSurfaces,
+    world: Sequence[Boundary],
+    gravity: Sequence[float],
+    step: float,
+    longest: float,
 ) -> GranularBed:
     """A bed after its grains have come to rest, or after the longest time.
 
     Args:
         grains: at their start.
         table: of their materials.
-        world: ground and obstacles.
+        world: ground and obstacles, all at rest.
         gravity: [m/s2].
         step: of the contacts [s].
         longest: time [s]; 0: the start.
     """
     bed = GranularBed(
-        grains, list(table.materials), table.surfaces, [world], gravity, step, default_surface=table.default, skin=_SKIN
+        grains, list(table.materials), table.surfaces, world, gravity, step, default_surface=table.default, skin=_SKIN
     )
     if longest == 0.0:
         return bed

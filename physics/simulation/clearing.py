@@ -23,10 +23,8 @@ def clear_grains(engine: Engine, state: State) -> tuple[str, ...]:
         if body >= 0:
             grains.body_position[b] = kinematics.origin + kinematics.position[body]
             grains.body_rotation[b] = kinematics.rotation[body]
-    first = 1  # ground and obstacles are the boundary 0
-    removed = remove_inside(
-        engine.packed.granular.grains, Packed(grains), engine.context.workspace.granular.grains, first
-    )
+    work = engine.context.workspace.granular.grains
+    removed = remove_inside(engine.packed.granular.grains, Packed(grains), work, system.first_link)
     if not removed:
         return ()
     return (f"{removed} of {len(grains.position)} grains are taken away: machines start where they are",)

@@ -203,3 +203,51 @@ def test_rays_meet_grains():
         hits += expected <= measured + 1e-9
         assert measured <= expected + 1e-9
     assert hits > 20
+
+
+def test_emitters_and_sinks_keep_count():
+    more = """
+  emitters:
+    pipe:
+      {material: gravel, box: [0.2, 0.2, 0.1], xyz: [0, 0, 1.2], rate: 50, radius: [0.025, 0.03], velocity: [0, 0, -1],
+       end: 0.5}
+  sinks:
+    hole: {box: [0.4, 0.4, 0.1], xyz: [0.0, 0.0, 0.0]}
+"""
+    text = PIT.format(spawn=3.0) + GRAINS.format(settle=0.5, height=0.6, middle=0.3, count=20) + more
+    simulation = grouser.Simulation(box(), parse_world(text, "flow.yaml"))
+    saved = simulation.snapshot()
+    simulation.step(400)
+    sources = simulation.state.granular
+    assert sources.emitted[0] == pytest.approx(20, abs=1)
+    simulation.step(400)
+    drained, mass = simulation.state.granular.drained
+    assert simulation.state.granular.emitted[0] == 25
+    assert drained > 20
+    assert len(simulation.grains) + drained == 20 + 25
+    assert len(set(simulation.grains.ident.tolist())) == len(simulation.grains)
+    least, largest = (2600 * 4 / 3 * np.pi * radius**3 for radius in (0.025, 0.035))
+    assert least * drained < mass < largest * drained
+    after = _bits(simulation)
+    simulation.restore(saved)
+    simulation.step(800)
+    assert _bits(simulation) == after
+
+
+def test_obstacle_vibrates_for_grains():
+    text = (
+        "ground: null\nobstacles: [{name: plate, box: [0.6, 0.6, 0.1], xyz: [0, 0, 0]}]\nspawn: {xyz: [0, 0, 3]}\n"
+        + GRAINS.format(settle=1.0, height=0.1, middle=0.1, count=4)
+        + "  vibrations:\n    plate: {amplitude: [0.0, 0.0, 0.003], frequency: 20}\n"
+    )
+    simulation = grouser.Simulation(box(), parse_world(text, "plate.yaml"))
+    heights = []
+    for _ in range(300):
+        simulation.step(1)
+        heights.append(simulation.grains.position[:, 2])
+    lift = np.array(heights) - simulation.grains.radius - 0.05
+    # a omega^2/g = 4.8: they are thrown up, and are never deep in the plate
+    assert lift.max() > 0.004
+    assert lift.min() > -0.0045
+    with pytest.raises(grouser.GrouserError, match="vibrating obstacle"):
+        parse_world(text.replace("plate: {amplitude", "other: {amplitude"), "plate.yaml")

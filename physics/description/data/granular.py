@@ -13,7 +13,7 @@ from grouser.physics.base.checks import (
     require_vector,
 )
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 
 NORMAL_LAWS = ("hertz", "viscoelastic", "hooke")
@@ -119,6 +119,15 @@ class GrainPair:
         require_type(f"surface of '{self.first}' and '{self.second}'", self.surface, Surface, "a Surface")
 
 
+def _require_radii(name: str, radius: object) -> None:
+    """Refuses what is not a least and a largest radius."""
+    low, high = require_vector(f"radius of {name}", radius, 2, "m")
+    require_size(f"radius of {name}", low)
+    require_size(f"radius of {name}", high)
+    if low > high:
+        raise ParameterError(f"radius of {name}", radius, "the least radius, then the largest")
+
+
 @dataclass(frozen=True)
 class GrainFill:
     """A volume in which grains are laid out, loosely, before they settle.
@@ -149,11 +158,7 @@ class GrainFill:
         require_type(f"material of {name}", self.material, str, "a text")
         require_type(f"volume of {name}", self.geometry, (Box, Cylinder, Sphere), "a Box, Cylinder or Sphere")
         require_type(f"pose of {name}", self.pose, Pose, "a Pose")
-        low, high = require_vector(f"radius of {name}", self.radius, 2, "m")
-        require_size(f"radius of {name}", low)
-        require_size(f"radius of {name}", high)
-        if low > high:
-            raise ParameterError(f"radius of {name}", self.radius, "the least radius, then the largest")
+        _require_radii(name, self.radius)
         if self.count is not None:
             require_count(f"count of {name}", self.count, 1, MOST_GRAINS)
         if self.mass is not None:
@@ -161,6 +166,90 @@ class GrainFill:
         if self.count is not None and self.mass is not None:
             raise ParameterError(f"mass of {name}", self.mass, "none beside a count: either gives the other")
         require_count(f"seed of {name}", self.seed, 0, 2**63 - 1)
+
+
+@dataclass(frozen=True)
+class GrainEmitter:
+    """A box in which grains appear while the simulation runs, each at a random place that is free.
+
+    Attributes:
+        name: unique in its world.
+        material: of the grains.
+        box: about its own centre.
+        pose: of the box in the world.
+        rate: grains per second.
+        radius: as of `GrainFill`.
+        velocity: with which they begin, world frame [m/s].
+        begin, end: times between which it works [s].
+        seed: of radii and places.
+    """
+
+    name: str
+    material: str
+    box: Box
+    rate: float
+    pose: Pose = Pose()
+    radius: tuple[float, float] = (0.025, 0.025)
+    velocity: Vector3 = (0.0, 0.0, 0.0)
+    begin: float = 0.0
+    end: float = VALUE_MAX
+    seed: int = 1
+
+    def __post_init__(self):
+        require_type("name of an emitter", self.name, str, "a text")
+        name = f"emitter '{self.name}'"
+        require_type(f"material of {name}", self.material, str, "a text")
+        require_type(f"box of {name}", self.box, Box, "a Box")
+        require_type(f"pose of {name}", self.pose, Pose, "a Pose")
+        _require_radii(name, self.radius)
+        require_range(f"rate of {name}", self.rate, 0.0, 1e6, "1/s")
+        require_vector(f"velocity of {name}", self.velocity, 3, "m/s")
+        for key in ("begin", "end"):
+            require_range(f"{key} of {name}", getattr(self, key), 0.0, VALUE_MAX, "s")
+        require_count(f"seed of {name}", self.seed, 0, 2**63 - 1)
+
+
+@dataclass(frozen=True)
+class GrainSink:
+    """A box in which grains end: those whose centre is inside are taken away.
+
+    Attributes:
+        name: unique in its world.
+        box: about its own centre.
+        pose: of the box in the world.
+    """
+
+    name: str
+    box: Box
+    pose: Pose = Pose()
+
+    def __post_init__(self):
+        require_type("name of a sink", self.name, str, "a text")
+        require_type(f"box of sink '{self.name}'", self.box, Box, "a Box")
+        require_type(f"pose of sink '{self.name}'", self.pose, Pose, "a Pose")
+
+
+@dataclass(frozen=True)
+class ObstacleVibration:
+    """An obstacle that vibrates for grains: its place plus amplitude times sin(2 pi frequency t + phase).
+
+    Attributes:
+        obstacle: its name.
+        amplitude: world frame [m].
+        frequency: [Hz].
+        phase: [rad].
+    """
+
+    obstacle: str
+    amplitude: Vector3
+    frequency: float
+    phase: float = 0.0
+
+    def __post_init__(self):
+        require_type("name of a vibrating obstacle", self.obstacle, str, "a text")
+        require_vector(f"amplitude of '{self.obstacle}'", self.amplitude, 3, "m")
+        require_range(f"frequency of '{self.obstacle}'", self.frequency, 1e-6, 1e4, "Hz")
+        require_range(f"phase of '{self.obstacle}'", self.phase, -VALUE_MAX, VALUE_MAX, "rad")
 
 
 @dataclass(frozen=True)
@@ -180,6 +269,9 @@ class GranularMedia:
         impact_speed: fastest impact that is expected [m/s]: steps are a 20th of its contact.
         contact_step: longest step of the contacts [s]; None: as `impact_speed` says.
         sleeping: whether grains at rest sleep until something that moves touches them.
+        emitters: where grains appear while the simulation runs.
+        sinks: where they end.
+        vibrations: of obstacles.
     """
 
     materials: tuple[GrainMaterial, ...]
@@ -191,22 +283,32 @@ class GranularMedia:
     impact_speed: float = 1.0
     contact_step: float | None = None
     sleeping: bool = True
+    emitters: tuple[GrainEmitter, ...] = ()
+    sinks: tuple[GrainSink, ...] = ()
+    vibrations: tuple[ObstacleVibration, ...] = ()
 
     def __post_init__(self):
         materials = require_items("grain materials", self.materials, GrainMaterial, "a GrainMaterial")
         fills = require_items("fills of grains", self.fills, GrainFill, "a GrainFill")
         pairs = require_items("pairs of grain materials", self.pairs, GrainPair, "a GrainPair")
-        for name, value in (("materials", materials), ("fills", fills), ("pairs", pairs)):
+        emitters = require_items("emitters of grains", self.emitters, GrainEmitter, "a GrainEmitter")
+        sinks = require_items("sinks of grains", self.sinks, GrainSink, "a GrainSink")
+        vibrations = require_items("vibrations", self.vibrations, ObstacleVibration, "an ObstacleVibration")
+        given = {"materials": materials, "fills": fills, "pairs": pairs, "emitters": emitters, "sinks": sinks}
+        for name, value in {**given, "vibrations": vibrations}.items():
             object.__setattr__(self, name, value)
         if not fills:
             raise ParameterError("fills of grains", fills, "at least one")
         names = [material.name for material in materials]
         require_unique("grain materials", [*names, self.boundary.name])
-        require_unique("fills of grains", [fill.name for fill in fills])
+        volumes = [*(fill.name for fill in fills), *(one.name for one in emitters), *(sink.name for sink in sinks)]
+        require_unique("fills, emitters and sinks of grains", volumes)
+        require_unique("vibrating obstacles", [one.obstacle for one in vibrations])
         known = ", ".join(names)
-        for fill in fills:
-            if fill.material not in names:
-                raise ParameterError(f"material of fill '{fill.name}'", fill.material, f"one of {known}")
+        made = [*((fill.name, fill.material) for fill in fills), *((one.name, one.material) for one in emitters)]
+        for owner, material in made:
+            if material not in names:
+                raise ParameterError(f"material of '{owner}'", material, f"one of {known}")
         for pair in pairs:
             for name in (pair.first, pair.second):
                 if name not in (*names, self.boundary.name):
@@ -217,8 +319,8 @@ class GranularMedia:
         if self.contact_step is not None:
             require_range("contact_step", self.contact_step, 1e-9, 1.0, "s")
         require_type("sleeping", self.sleeping, bool, "true or false")
-        low = min(fill.radius[0] for fill in fills)
-        high = max(fill.radius[1] for fill in fills)
+        radii = [*(fill.radius for fill in fills), *(emitter.radius for emitter in emitters)]
+        low, high = min(least for least, _ in radii), max(largest for _, largest in radii)
         if high > WIDEST_RANGE * low:
             valid = f"radii of which the largest is at most {WIDEST_RANGE:g} times the least"
-            raise ParameterError("radius of the fills of grains", f"{low:g} to {high:g} m", valid)
+            raise ParameterError("radius of grains", f"{low:g} to {high:g} m", valid)

@@ -240,6 +240,10 @@ class World:
             require_type("geodetic_origin", self.geodetic_origin, GeodeticOrigin, "a GeodeticOrigin, or None")
         if self.granular is not None:
             require_type("granular", self.granular, GranularMedia, "a GranularMedia, or None")
+            names = [obstacle.name for obstacle in obstacles]
+            for vibration in self.granular.vibrations:
+                if vibration.obstacle not in names:
+                    raise ParameterError("vibrating obstacle", vibration.obstacle, f"one of {', '.join(names)}")
             if self.soil is not None:
                 raise ParameterError(
                     "granular", "grains on soft ground", "grains on rigid ground, or soft ground alone"

@@ -1,5 +1,6 @@
 """Granular media of a world file."""
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -8,20 +9,27 @@ import yaml
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.granular import (
     MOST_GRAINS,
+    GrainEmitter,
     GrainFill,
     GrainMaterial,
     GrainPair,
+    GrainSink,
     GranularMedia,
+    ObstacleVibration,
     Surface,
 )
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 from grouser.physics.description.text.yaml_reader import Reader
 
-_KEYS = ("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping")
+_KEYS = (
+    *("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping"),
+    *("emitters", "sinks", "vibrations"),
+)
 _MATERIAL_KEYS = ("youngs_modulus", "poisson_ratio", "density")
 _SURFACE_KEYS = tuple(one.name for one in fields(Surface))
 _TEXTS = ("normal", "tangential", "rolling", "damping_end")
 _SHAPES = ("box", "cylinder", "sphere")
+_EMITTER_KEYS = ("material", "box", "xyz", "rpy_deg", "rate", "radius", "velocity", "begin", "end", "seed")
 _FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed")
 
 
@@ -50,9 +58,12 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
         given["surface"] = _read_surface(reader, nodes["surface"], f"{name} surface", ())
     if "boundary" in nodes:
         given["boundary"] = _read_material(reader, nodes["boundary"], GranularMedia.boundary.name)
-    for key in ("settle", "impact_speed", "contact_step", "sleeping"):
+    for key in ("settle", "impact_speed", "contact_step"):
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{name} {key}")
+    for key, read in (("emitters", _read_emitter), ("sinks", _read_sink), ("vibrations", _read_vibration)):
+        if key in nodes:
+            given[key] = tuple(read(reader, value, one) for one, value in reader.entries(nodes[key], f"{name} {key}"))
     if "sleeping" in nodes:
         given["sleeping"] = reader.boolean(nodes["sleeping"], f"{name} sleeping")
     return _made(reader, node, name, GranularMedia, given)
@@ -108,6 +119,47 @@ def _read_fill(reader: Reader, node: yaml.Node, name: str) -> GrainFill:
     if "mass" in nodes:
         given["mass"] = reader.number(nodes["mass"], f"{shown} mass")
     return _made(reader, node, shown, GrainFill, given)
+
+
+def _read_emitter(reader: Reader, node: yaml.Node, name: str) -> GrainEmitter:
+    shown = f"granular emitter {name[:60]}"
+    nodes = reader.mapping(node, shown, _EMITTER_KEYS)
+    given: dict[str, Any] = {
+        "name": name,
+        "material": reader.text(reader.required(nodes, "material", node, shown), f"{shown} material"),
+        "box": Box(reader.sizes(reader.required(nodes, "box", node, shown), f"{shown} box")),
+        "rate": reader.number(reader.required(nodes, "rate", node, shown), f"{shown} rate"),
+        "pose": reader.pose(nodes, shown),
+        "radius": _read_radius(reader, reader.required(nodes, "radius", node, shown), f"{shown} radius"),
+    }
+    if "velocity" in nodes:
+        given["velocity"] = reader.vector(nodes["velocity"], f"{shown} velocity")
+    for key in ("begin", "end"):
+        if key in nodes:
+            given[key] = reader.number(nodes[key], f"{shown} {key}")
+    if "seed" in nodes:
+        given["seed"] = _read_whole(reader, nodes["seed"], f"{shown} seed", 2**53)
+    return _made(reader, node, shown, GrainEmitter, given)
+
+
+def _read_sink(reader: Reader, node: yaml.Node, name: str) -> GrainSink:
+    shown = f"granular sink {name[:60]}"
+    nodes = reader.mapping(node, shown, ("box", "xyz", "rpy_deg"))
+    box = Box(reader.sizes(reader.required(nodes, "box", node, shown), f"{shown} box"))
+    return _made(reader, node, shown, GrainSink, {"name": name, "box": box, "pose": reader.pose(nodes, shown)})
+
+
+def _read_vibration(reader: Reader, node: yaml.Node, name: str) -> ObstacleVibration:
+    shown = f"granular vibration {name[:60]}"
+    nodes = reader.mapping(node, shown, ("amplitude", "frequency", "phase_deg"))
+    given: dict[str, Any] = {
+        "obstacle": name,
+        "amplitude": reader.vector(reader.required(nodes, "amplitude", node, shown), f"{shown} amplitude"),
+        "frequency": reader.number(reader.required(nodes, "frequency", node, shown), f"{shown} frequency"),
+    }
+    if "phase_deg" in nodes:
+        given["phase"] = math.radians(reader.number(nodes["phase_deg"], f"{shown} phase_deg"))
+    return _made(reader, node, shown, ObstacleVibration, given)
 
 
 def _read_volume(reader: Reader, node: yaml.Node, shape: str, name: str) -> Box | Cylinder | Sphere:
