@@ -18,6 +18,7 @@ from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_rep
 from grouser.commands.machine_options import add_base, add_packages, read_arguments
 from grouser.commands.running_gear_inspection import running_gear_facts, running_gear_lines
 from grouser.commands.sensor_inspection import sensor_facts, sensor_lines
+from grouser.commands.shovel_inspection import shovel_facts, shovel_lines
 from grouser.json_output import SCREEN, add_json, write_json
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import load_machine
@@ -174,6 +175,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         "compliant_joints": [_plain(compliance) for compliance in machine.compliant_joints],
         "flexible_links": flexible_link_facts(machine),
         **running_gear_facts(machine),
+        "shovels": shovel_facts(machine),
         "sensors": sensor_facts(machine),
         "integrator": machine.integrator.method,
         "step": step,
@@ -212,6 +214,7 @@ def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:
     yield from _tree_lines(machine, facts)
     yield from _hydraulic_lines(facts)
     yield from running_gear_lines(facts)
+    yield from shovel_lines(facts["shovels"])
     yield from _elastic_lines(facts)
     yield from sensor_lines(machine)
     if facts["drives"]:

@@ -19,6 +19,7 @@ from grouser.physics.description.elements.density import Density
 from grouser.physics.description.elements.flexible_links.element import WrittenFlexibleLink
 from grouser.physics.description.elements.flexible_links.sections import WrittenSection
 from grouser.physics.description.elements.sensors.imu_and_lidar import WrittenSensor
+from grouser.physics.description.elements.shovels import WrittenShovel
 from grouser.physics.description.elements.tracks import WrittenTrack
 from grouser.physics.description.elements.wheels import WrittenWheel
 from grouser.physics.description.machine_file.registry import ELEMENTS
@@ -282,8 +283,8 @@ def test_valve_and_drive_with_one_command_name_are_refused(tmp_path):
         load(tmp_path, content)
 
 
-# flexible links, their sections, wheels and sensors are written otherwise than they are kept
-WRITTEN = (WrittenFlexibleLink, WrittenSection, WrittenSensor, WrittenTrack, WrittenWheel)
+# flexible links, their sections, shovels, tracks, wheels and sensors are written otherwise than they are kept
+WRITTEN = (WrittenFlexibleLink, WrittenSection, WrittenSensor, WrittenShovel, WrittenTrack, WrittenWheel)
 
 
 def every_kind() -> list[ElementKind]:

@@ -50,6 +50,7 @@ from grouser.physics.description.data.sensors import (
     Sensor,
     StrainGauge,
 )
+from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.description.data.soil import Wheel
 from grouser.physics.description.data.track import Track, TrackWheel
 from grouser.physics.description.data.world import require_place
@@ -148,6 +149,7 @@ class Machine:
     wheels: tuple[Wheel, ...] = ()
     tracks: tuple[Track, ...] = ()
     track_wheels: tuple[TrackWheel, ...] = ()
+    shovels: tuple[Shovel, ...] = ()
     spherical_joints: tuple[SphericalJoint, ...] = ()
     integrator: Integrator = Integrator("semi_implicit")
     frictions: tuple[JointFriction, ...] = ()

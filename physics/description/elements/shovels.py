@@ -1,0 +1,232 @@
+"""Shovels: buckets and blades by their edges, teeth, side plates and inner profile."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.shovel import Shovel
+from grouser.physics.description.table.attributes import (
+    Attribute,
+    ElementKind,
+    Kind,
+    link,
+    name_of,
+    non_negative,
+    positive,
+)
+from grouser.physics.description.table.family import Entry, Family, Scope
+from grouser.physics.description.text.xml_tree import Element
+
+TEETH_MAX = 100
+# Sine of the largest angle between edges that count as parallel.
+_PARALLEL = 0.02
+# Largest distance from an edge at which a profile ends there [m]: that of steel and drawings.
+_CLOSED = 1e-3
+# Lengths below this are none [m].
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True)
+class WrittenShovel:
+    """A `Shovel` as written; None for values that were not given."""
+
+    name: str
+    link: str
+    cutting_edge: tuple[Vector3, ...]
+    top_edge: tuple[Vector3, ...]
+    cutting_direction: Vector3
+    profile: tuple[Vector3, ...] | None
+    edge_thickness: float
+    teeth: int
+    tooth_side: float | None
+    tooth_length: float
+    side_plates: bool
+
+
+SHOVEL = ElementKind(
+    "shovel",
+    "A tool that cuts soil: a bucket, a blade or a grab. The plate from the cutting edge to the top edge separates the "
+    "soil; with a profile behind it, it is the opening of a bucket. No step of the simulation uses it yet; "
+    "`grouser inspect` shows the capacity.",
+    (
+        name_of("of the tool"),
+        link("that it is fixed to"),
+        Attribute("cutting_edge", Kind.POINTS, "m", "both ends, in the link's frame", required=True),
+        Attribute(
+            "top_edge",
+            Kind.POINTS,
+            "m",
+            "both ends, parallel to the cutting edge and in the same order",
+            required=True,
+        ),
+        Attribute(
+            "cutting_direction",
+            Kind.DIRECTION,
+            "-",
+            "in which edge and teeth point, in the link's frame; made normal to the cutting edge",
+            required=True,
+        ),
+        Attribute(
+            "profile",
+            Kind.POINTS,
+            "m",
+            "of a bucket's inner surface, from the cutting edge to the top edge, in the link's frame; places along the "
+            "edges do not count",
+            default_text="none: a blade",
+        ),
+        positive("edge_thickness", "m", "of the cutting edge", default=0.02),
+        Attribute("teeth", Kind.COUNT, "-", "number of teeth on the edge", default=0, minimum=0, maximum=TEETH_MAX),
+        positive(
+            "tooth_side",
+            "m",
+            "of the square that a tooth presses with; required with teeth",
+            default_text="no teeth",
+        ),
+        non_negative("tooth_length", "m", "from the edge to the tips; requires teeth", default=0.0),
+        Attribute("side_plates", Kind.BOOLEAN, "-", "whether plates close the sides", default=False),
+    ),
+    WrittenShovel,
+    field="shovels",
+    unique="name",
+)
+
+
+def complete_shovel(entry: Entry, _scope: Scope) -> Shovel:
+    """The shovel with its profile in the axes of its plate.
+
+    Raises:
+        MachineError: edges that are none, cross or are not parallel; a profile that is open or crosses itself or the
+            plate; teeth that are wider than the edge or only half given.
+    """
+    written, element = entry.value, entry.element
+    cutting, top = _edge(element, "cutting_edge", written.cutting_edge), _edge(element, "top_edge", written.top_edge)
+    along = (cutting[1] - cutting[0]) / np.linalg.norm(cutting[1] - cutting[0])
+    _check_parallel(element, along, top)
+    plate = top.mean(axis=0) - cutting.mean(axis=0)
+    plate -= (plate @ along) * along
+    opening = float(np.linalg.norm(plate))
+    if opening < _LEAST:
+        raise element.error("cutting_edge and top_edge lie on one line", "the plate goes from one to the other")
+    ahead = np.array(written.cutting_direction) - (np.array(written.cutting_direction) @ along) * along
+    if np.linalg.norm(ahead) < _PARALLEL:
+        raise element.error("cutting_direction is along the cutting edge", "give a direction across it")
+    width = float(np.linalg.norm(cutting[1] - cutting[0]))
+    _check_teeth(element, written, width)
+    profile: tuple[tuple[float, float], ...] = ()
+    if written.profile is not None:
+        up = plate / opening
+        profile = _profile(element, written.profile, cutting.mean(axis=0), up, np.cross(along, up), opening)
+    return Shovel(
+        name=written.name,
+        link=written.link,
+        cutting_edge=_points(cutting),
+        top_edge=_points(top),
+        cutting_direction=tuple((ahead / np.linalg.norm(ahead)).tolist()),
+        edge_thickness=written.edge_thickness,
+        teeth=written.teeth,
+        tooth_side=written.tooth_side or 0.0,
+        tooth_length=written.tooth_length,
+        side_plates=written.side_plates,
+        profile=profile,
+        width=width,
+        opening=opening,
+    )
+
+
+def _points(edge: np.ndarray) -> tuple[Vector3, Vector3]:
+    first, second = (tuple(point) for point in edge.tolist())
+    return first, second
+
+
+def _edge(element: Element, name: str, points: tuple[Vector3, ...]) -> np.ndarray:
+    if len(points) != 2:
+        raise element.error(f"{name} has {len(points)} points", "give both ends, x y z of each")
+    ends = np.array(points, dtype=float)
+    if np.linalg.norm(ends[1] - ends[0]) < _LEAST:
+        raise element.error(f"both ends of {name} are at {_text(ends[0])} m", "give two points")
+    return ends
+
+
+def _check_parallel(element: Element, along: np.ndarray, top: np.ndarray) -> None:
+    """Requires edges that are parallel and run the same way."""
+    other = (top[1] - top[0]) / np.linalg.norm(top[1] - top[0])
+    if float(along @ other) < 0.0:
+        raise element.error(
+            "the sides of the plate cross: top_edge runs against cutting_edge, from "
+            f"{_text(top[0])} to {_text(top[1])} m",
+            "swap its ends",
+        )
+    lean = float(np.linalg.norm(np.cross(along, other)))
+    if lean > _PARALLEL:
+        raise element.error(
+            f"cutting_edge and top_edge are {np.degrees(np.arcsin(min(lean, 1.0))):.3g} degrees from parallel",
+            f"up to {np.degrees(_PARALLEL):.2g} degrees are valid",
+        )
+
+
+def _check_teeth(element: Element, written: WrittenShovel, width: float) -> None:
+    if written.teeth == 0:
+        if written.tooth_side is not None or written.tooth_length > 0.0:
+            raise element.error("tooth_side or tooth_length without teeth", "give the number of teeth")
+        return
+    if written.tooth_side is None:
+        raise element.error(f"{written.teeth} teeth without tooth_side", "give the side of a tooth [m]")
+    if written.teeth * written.tooth_side > width:
+        raise element.error(
+            f"{written.teeth} teeth of {written.tooth_side:g} m are wider than the cutting edge, {width:.4g} m",
+            f"a tooth_side of up to {width / written.teeth:.4g} m fits",
+        )
+
+
+def _profile(
+    element: Element,
+    points: tuple[Vector3, ...],
+    origin: np.ndarray,
+    up: np.ndarray,
+    normal: np.ndarray,
+    opening: float,
+) -> tuple[tuple[float, float], ...]:
+    """A profile in the axes of the plate, on the side of it that it lies on."""
+    away = np.array(points, dtype=float) - origin
+    flat = np.column_stack([away @ up, away @ normal])
+    if len(flat) < 3:
+        raise element.error(f"profile has {len(flat)} points", "give three at least, from cutting edge to top edge")
+    for name, point, end in (("cutting_edge", flat[0], 0.0), ("top_edge", flat[-1], opening)):
+        distance = float(np.hypot(point[0] - end, point[1]))
+        if distance > _CLOSED:
+            raise element.error(
+                f"profile is open: it ends {distance:.4g} m from {name}",
+                f"it goes from cutting_edge to top_edge, within {_CLOSED:g} m",
+            )
+    flat[0], flat[-1] = (0.0, 0.0), (opening, 0.0)
+    flat[:, 1] *= 1.0 if flat[:, 1].sum() >= 0.0 else -1.0
+    if (flat[1:-1, 1] <= 0.0).any():
+        k = 1 + int(np.argmin(flat[1:-1, 1]))
+        raise element.error(
+            f"point {k + 1} of profile is {-flat[k, 1]:.4g} m before the plate, and others are behind it",
+            "all points between the edges lie on one side of the plate",
+        )
+    for one, other in itertools.combinations(range(len(flat) - 1), 2):
+        if other > one + 1 and _cross(flat[one], flat[one + 1], flat[other], flat[other + 1]):
+            raise element.error(
+                f"profile crosses itself: between its points {one + 1} and {one + 2}, and {other + 1} and {other + 2}"
+            )
+    return tuple((float(place), float(depth)) for place, depth in flat)
+
+
+def _cross(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> bool:
+    """Whether two line segments in a plane cross."""
+
+    def side(p: np.ndarray, q: np.ndarray, r: np.ndarray) -> float:
+        return float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
+
+    return side(a, b, c) * side(a, b, d) < 0.0 and side(c, d, a) * side(c, d, b) < 0.0
+
+
+def _text(point: np.ndarray) -> str:
+    return " ".join(f"{value:g}" for value in point)
+
+
+FAMILY = Family((SHOVEL,), complete={"shovels": complete_shovel})
