@@ -186,7 +186,7 @@ class GeodeticOrigin:
         require_range("geodetic origin yaw_deg", self.yaw_deg, -360.0, 360.0, "degrees")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class World:
     """A world: gravity, ground and obstacles.
 
@@ -211,13 +211,13 @@ class World:
     ground: Ground | None = Ground()
     obstacles: tuple[Obstacle, ...] = ()
     spawn: Pose = Pose()
-    files: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    files: tuple[str, ...] = field(default=(), compare=False)
     description: str = field(default="", compare=False)
     tags: tuple[str, ...] = field(default=(), compare=False)
     poses: tuple[NamedPose, ...] = ()
     geodetic_origin: GeodeticOrigin | None = None
     file: str = field(default="", compare=False)
-    source: str = field(default="", compare=False, repr=False)
+    source: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         for name in ("name", "description", "file", "source"):
@@ -235,6 +235,14 @@ class World:
         object.__setattr__(self, "poses", require_items("poses", self.poses, NamedPose, "a NamedPose"))
         if self.geodetic_origin is not None:
             require_type("geodetic_origin", self.geodetic_origin, GeodeticOrigin, "a GeodeticOrigin, or None")
+
+    def __repr__(self) -> str:
+        ground = "no ground" if self.ground is None else "height field" if self.ground.heightfield else "plane"
+        soils = " and ".join(f"'{soil.name}'" for soil in self.soil.soils) if self.soil else ""
+        count = len(self.obstacles)
+        parts = [f"gravity {math.hypot(*self.gravity):.4g} m/s2", f"{ground} of {soils}" if soils else ground]
+        parts += [f"{count} obstacle{'s' if count > 1 else ''}"] if count else []
+        return f"<World '{self.name}': {', '.join(parts)}>"
 
     @property
     def soil(self) -> SoilGround | None:
