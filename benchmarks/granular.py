@@ -1,19 +1,31 @@
-"""Cost of grains: a settled bed of spheres with and without rolling resistance, beside LAMMPS."""
+"""Cost of grains: settled beds beside LAMMPS, a large one, and an excavator that carries gravel."""
 
 import math
+import os
+import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from grouser import catalogue
 from grouser.benchmarks.figure import Figure, SkippedError, Target, alternating_medians
 from grouser.benchmarks.peers import require
+from grouser.function_blocks.reader import load_control_program
+from grouser.loading import load_machine, load_world
+from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.bed import Grains, GranularBed
-from grouser.physics.granular.boundaries import Boundary
+from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.filling import lattice, open_box
-from grouser.physics.granular.materials import GrainMaterial, Surface, reduced_modulus
+from grouser.physics.granular.materials import reduced_modulus
+from grouser.physics.simulation.simulation import Simulation
+from grouser.trials.playing import play
 
-DESCRIPTION = "a step of a settled bed of 2000 and 10 000 spheres, with and without rolling, beside LAMMPS"
+DESCRIPTION = (
+    "a step of a settled bed of 2000 and 10 000 spheres, with and without rolling, beside LAMMPS; memory of 100 000; "
+    "an excavator with gravel in its bucket and around it"
+)
 
 _REPEATS, _STEPS = 7, 200
 # Of the bed: radius [m], side of the box by the number of grains [m], time in which it settles [s], time step [s].
@@ -22,6 +34,12 @@ _GLASS, _WALL = GrainMaterial("glass", 1e7, 0.25, 2500.0), GrainMaterial("wall",
 _RESTITUTION, _FRICTION, _ROLLING = 0.7, 0.5, 0.1
 # Share of the peer's time that is wanted, with rolling and the larger bed.
 _SHARE = 0.6
+# Spheres of the large bed, memory that it may have [GB], and steps that it makes.
+_LARGE, _MEMORY, _FEW = 100_000, 1.0, 20
+# When the excavator carries its bucket from the bay to the box, as its program says [s].
+_CARRYING, _CARRIED = 13.0, 1.5
+# Farthest grain in the bucket from its pin [m].
+_REACH = 0.6
 
 
 def run() -> list[Figure]:
@@ -30,7 +48,47 @@ def run() -> list[Figure]:
     for count in _SIDES:
         for rolling in (0.0, _ROLLING):
             figures.append(_compare(count, rolling))
-    return figures
+    return [*figures, _large_bed(), _excavator()]
+
+
+def _large_bed() -> Figure:
+    """A bed of many spheres: its memory, and the cost of a step from a lattice."""
+    side, before = 0.5, _memory()
+    bed = GranularBed(
+        Grains(lattice(_LARGE, side, side, _RADIUS, 1.001, 0.0), _RADIUS, "glass"),
+        [_GLASS, _WALL],
+        boundaries=[Boundary("box", open_box(side, side, "wall"))],
+        step=_STEP,
+        default_surface=Surface(_RESTITUTION, _FRICTION, rolling_friction=_ROLLING),
+    )
+    bed.step(_FEW)
+    begun = time.process_time()
+    bed.step(_FEW)
+    taken = 1e6 * (time.process_time() - begun) / (_FEW * _LARGE)
+    memory = 1e-9 * (_memory() - before)
+    targets = (Target("memory [GB]", memory, _MEMORY),)
+    return Figure(f"{_LARGE} spheres, each", taken, "µs", details={"memory [GB]": memory}, targets=targets)
+
+
+def _memory() -> int:
+    """Memory of this process now [bytes]."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _excavator() -> Figure:
+    """The excavator in the gravel pit: processor time for a second while it carries what it has dug."""
+    simulation = Simulation(load_machine("excavator"), load_world("gravel_pit"))
+    program = load_control_program(catalogue.program_file("excavator_digging"))
+    play(simulation, program, round(_CARRYING / simulation.step_size))
+    place = simulation.link_pose("bucket_body")[0]
+    carried = np.linalg.norm(simulation.grains.position - place, axis=1) < _REACH
+    begun = time.process_time()
+    simulation.step(round(_CARRIED / simulation.step_size))
+    share = (time.process_time() - begun) / _CARRIED
+    details = {"grains": len(simulation.grains), "of them near the bucket": int(carried.sum())}
+    details["of them asleep"] = int(simulation.grains.asleep.sum())
+    targets = (Target("share of a core", share, 1.0),)
+    return Figure("excavator carries gravel, of a core in real time", share, "", details=details, targets=targets)
 
 
 def _compare(count: int, rolling: float) -> Figure:

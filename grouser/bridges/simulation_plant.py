@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from grouser.bridges.mapping.signals import commands_of, measurements_of
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.text.names import closest
-from grouser.runtime.sampling import Reading, hydraulic_groups, sample_hydraulics
+from grouser.runtime.sampling import ALL, Reading, hydraulic_groups, sample_hydraulics
 
 if TYPE_CHECKING:
     from grouser.physics.simulation.view import MachineView
@@ -87,7 +87,7 @@ class SimulationPlant:
         return {f"{group}/{one}": value for one, value in values.items()}
 
     def _hydraulics(self, component: str) -> dict[str, float]:
-        samples = sample_hydraulics(Reading(self._machine, None, 0.0))
+        samples = sample_hydraulics(Reading(self._machine, None, ALL))
         for (name, values), sample in zip(hydraulic_groups(self._machine.machine), samples, strict=True):
             if name == component:
                 return dict(zip(values, sample.tolist(), strict=True))

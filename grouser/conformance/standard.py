@@ -112,6 +112,16 @@ OUTPUTS = (
     Output("contact_markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=10.0, rate_parameter="marker_rate"),
     Output("track_markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=10.0, rate_parameter="marker_rate"),
     Output(
+        "granular/points",
+        "sensor_msgs/PointCloud2",
+        OPTIONAL,
+        BEST_EFFORT,
+        VOLATILE,
+        5,
+        30.0,
+        "granular_rate",
+    ),
+    Output(
         "terrain",
         "sensor_msgs/PointCloud2",
         OPTIONAL,

@@ -9,10 +9,10 @@ import numpy as np
 
 from grouser.experiments.spheres import WALL, sphere_material
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.granular import Surface
 from grouser.physics.granular.bed import Grains, GranularBed
-from grouser.physics.granular.boundaries import Boundary, Plate
+from grouser.physics.granular.bodies import Boundary, Plate
 from grouser.physics.granular.filling import lattice, walls
-from grouser.physics.granular.materials import Surface
 
 SECTORS = 8
 # A bed rests once its mean speed is below this share of sqrt(g d), looked at every so often [s]; it is given up after

@@ -13,9 +13,10 @@ import numpy as np
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, Clock, number_list, restitution
+from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.bed import Grains, GranularBed
-from grouser.physics.granular.boundaries import Boundary, Plane
-from grouser.physics.granular.materials import GrainMaterial, Surface, reduced_modulus
+from grouser.physics.granular.bodies import Boundary, Plane
+from grouser.physics.granular.materials import reduced_modulus
 from grouser.physics.granular.time_step import contact_time
 
 DESCRIPTION = "a sphere hits a half-space at an angle (Maw, Barber and Fawcett, 1976)"

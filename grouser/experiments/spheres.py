@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, positive
+from grouser.physics.description.data.granular import GrainMaterial
 from grouser.physics.granular.bed import GranularBed
-from grouser.physics.granular.materials import GrainMaterial
 
 GRAVITY = 9.81
 # The boundaries of the default sphere.

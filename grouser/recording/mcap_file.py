@@ -18,8 +18,7 @@ from grouser.physics.base.errors import MachineError
 from grouser.recording.events import SCHEMAS, TOPIC_OF, TOPICS, Event
 from grouser.recording.origin import Origin
 
-FORMAT = 5
-_READABLE = (4, FORMAT)  # 4: always from the start of a run, without pushes
+FORMAT = 6  # of the state's arrays, too
 _ORIGIN, _ENDING = "origin", "ending"
 _OBJECT = {"type": "object"}
 # Exceptions of the library for a truncated or damaged file.
@@ -93,10 +92,9 @@ class Recording:
         if topic != _ORIGIN or not isinstance(content, dict):
             remedy = "`grouser record` writes them"
             raise MachineError("not a recording of grouser, or cut off at its start", file=file, remedy=remedy)
-        if content.pop("format", None) not in _READABLE:
+        if content.pop("format", None) != FORMAT:
             remedy = "replay it with the grouser that recorded it"
-            formats = " or ".join(map(str, _READABLE))
-            raise MachineError(f"not a recording in format {formats}", file=file, remedy=remedy)
+            raise MachineError(f"not a recording in format {FORMAT}", file=file, remedy=remedy)
         try:
             self.origin = Origin(**content)
         except TypeError as error:

@@ -37,7 +37,7 @@ class Origin:
         files: meshes and maps of machine and world -> hash of their contents.
         step: [s].
         scheme, integrator, spawn, sleeping: as of `Simulation`.
-        tile_room, contact_room: capacity of the state at the start, for tiles of soft ground and for contacts.
+        room: capacity of the state at the start (`StateCapacity`).
         system: fingerprint of the read-only arrays of a step, from a snapshot.
         versions: of grouser, Python and the numerical libraries, and the processor for which code is compiled.
         fleet: fields of `Joined` of each machine of a fleet; empty for a single machine.
@@ -56,8 +56,7 @@ class Origin:
     integrator: str
     spawn: str
     sleeping: bool
-    tile_room: int
-    contact_room: int
+    room: Mapping[str, int]
     system: str
     versions: Mapping[str, str]
     fleet: Sequence[Mapping[str, Any]] = ()
@@ -84,8 +83,7 @@ class Origin:
             integrator=simulation.integrator,
             spawn=simulation.spawn,
             sleeping=simulation.sleeping,
-            tile_room=capacity.tiles,
-            contact_room=capacity.contacts,
+            room=capacity._asdict(),
             system=simulation.snapshot().system,
             versions=present_versions(),
             fleet=[asdict(event) for event in joined_together({one.name: one for one in machine.members}, 0)],
@@ -108,7 +106,7 @@ class Origin:
                 raise MachineError("the file has changed since it was recorded", file=file, remedy="bring it back")
         settings = (self.step, self.scheme, self.integrator, self.spawn, self.sleeping)
         simulation = simulate(self.members(), parse_world(self.world, self.world_file), *settings)
-        capacity = StateCapacity(self.tile_room, self.contact_room)
+        capacity = StateCapacity(**self.room)
         simulation.use_state(with_capacity(simulation.state, capacity))
         return simulation
 

@@ -33,7 +33,7 @@ from grouser.runtime.pacing import Pacer
 from grouser.runtime.pushing import TimedPushes
 from grouser.runtime.report import LoopMeter, LoopReport, RecordingReport, ReplayReport
 from grouser.runtime.robot_runtime import RobotRuntime
-from grouser.runtime.sampling import Moment, nanoseconds_at
+from grouser.runtime.sampling import Limits, Moment, nanoseconds_at
 from grouser.runtime.schedule import StreamSchedule
 from grouser.runtime.streams import CLOCK, OBJECT_POSES
 from grouser.runtime.trajectory_following import Order
@@ -499,11 +499,11 @@ class PhysicsLoop:
             runtime.supervisor.timeout = seconds
             runtime.supervisor.timeouts = dict(own)
 
-    def change_sampling(self, schedule: StreamSchedule, terrain_reach: float) -> None:
-        """Changes the rates of streams and how far from the wheels terrain is sampled [m]."""
+    def change_sampling(self, schedule: StreamSchedule, limits: Limits) -> None:
+        """Changes the rates of streams and how much is sampled."""
         self._schedule = schedule
         for runtime in self._runtimes.values():
-            runtime.change_terrain_reach(terrain_reach)
+            runtime.change_limits(limits)
 
     def change_lockstep_deadline(self, deadline: float) -> None:
         """Changes the longest wait for lockstep sources [s of wall time]; 0: any."""

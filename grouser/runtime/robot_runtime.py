@@ -1,12 +1,11 @@
 """A robot in the physics thread: its commands and its samples."""
 
-import math
 from collections.abc import Mapping
 
 from grouser.physics.simulation.view import MachineView
 from grouser.runtime.belt_watch import BeltWatch
 from grouser.runtime.driving import Driver, Odometer
-from grouser.runtime.sampling import Sample
+from grouser.runtime.sampling import ALL, Limits, Sample
 from grouser.runtime.streams import take_sample
 from grouser.runtime.supervision import CommandSupervisor
 from grouser.runtime.trajectory_following import SOURCE, TrajectoryFollower
@@ -22,7 +21,7 @@ class RobotRuntime:
         driver: converts a twist into commands of drives; None for a machine that cannot drive.
         odometer: of a vehicle; None for other machines.
         follower: of trajectories; None for a machine whose drives cannot follow any.
-        terrain_reach: how far from the wheels terrain is sampled [m].
+        limits: of what is sampled.
         belts: warns of belts that jump or are thrown; None for a machine without tracks.
 
     Attributes:
@@ -37,7 +36,7 @@ class RobotRuntime:
         driver: Driver | None = None,
         odometer: Odometer | None = None,
         follower: TrajectoryFollower | None = None,
-        terrain_reach: float = math.inf,
+        limits: Limits = ALL,
         belts: BeltWatch | None = None,
     ) -> None:
         self.robot = robot
@@ -46,7 +45,7 @@ class RobotRuntime:
         self._streams = streams
         self._driver = driver
         self._odometer = odometer
-        self._terrain_reach = terrain_reach
+        self._limits = limits
         self._belts = belts
 
     def commands(self, step: int, received: Mapping[str, Mapping[str, float]], interval: float) -> dict[str, float]:
@@ -70,11 +69,11 @@ class RobotRuntime:
     def sample(self, nanoseconds: int, streams: frozenset[str]) -> Sample:
         """Samples the streams that are due."""
         wanted = streams if self._streams is None else streams & self._streams
-        return take_sample(self.robot, nanoseconds, wanted, self._odometer, self._terrain_reach)
+        return take_sample(self.robot, nanoseconds, wanted, self._odometer, self._limits)
 
-    def change_terrain_reach(self, reach: float) -> None:
-        """Changes how far from the wheels terrain is sampled [m]."""
-        self._terrain_reach = reach
+    def change_limits(self, limits: Limits) -> None:
+        """Changes how much is sampled."""
+        self._limits = limits
 
     def rebind(self, robot: MachineView) -> None:
         """Continues with the same machine in another simulation."""

@@ -51,6 +51,8 @@ _MOTOR_VALUES = {
 _PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power": "shaft_power"}
 _OIL_VALUES = ("temperature",)  # appended to the values of every component
 # Values of each point of soft ground [m, Pa].
+# Values of each grain: centre and radius [m], speed [m/s], number of its material.
+GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material")
 TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure")
 # A rut of this depth [m] costs as much as an obstacle on the map of ruts.
 DEEPEST_RUT = 0.2
@@ -166,19 +168,35 @@ class Moment:
     objects: ObjectPoses | None = None
 
 
+@dataclass(frozen=True)
+class Limits:
+    """How much of the ground and of grains is sampled.
+
+    Attributes:
+        terrain_reach: how far from the wheels terrain is copied [m].
+        grains: number of grains at most, of more every second, third or so on.
+    """
+
+    terrain_reach: float = math.inf
+    grains: int = 10_000
+
+
+ALL = Limits()
+
+
 class Reading:
     """A robot at one step. Quantities that several samplers need are computed once.
 
     Args:
         simulation: to read from.
         odometer: of a vehicle; None for a machine without wheels.
-        terrain_reach: how far from the wheels terrain is copied [m].
+        limits: of what is sampled.
     """
 
-    def __init__(self, simulation: "MachineView", odometer: "Odometer | None", terrain_reach: float) -> None:
+    def __init__(self, simulation: "MachineView", odometer: "Odometer | None", limits: Limits) -> None:
         self.simulation = simulation
+        self.limits = limits
         self._odometer = odometer
-        self._terrain_reach = terrain_reach
 
     @cached_property
     def odometry(self) -> Odometry | None:
@@ -209,7 +227,7 @@ class Reading:
     @cached_property
     def terrain(self) -> TerrainPatch | None:
         """Soft ground; None on rigid ground."""
-        return self.simulation.terrain_patch(self._terrain_reach)
+        return self.simulation.terrain_patch(self.limits.terrain_reach)
 
 
 def sample_joints(reading: Reading) -> np.ndarray:
@@ -400,6 +418,15 @@ def sample_rut_depth(reading: Reading) -> CostGrid | None:
 def sample_bearing_margin(reading: Reading) -> CostGrid | None:
     """Used bearing strength as costs."""
     return None if reading.terrain is None else bearing_costs(reading.terrain, reading.root_pose[:2])
+
+
+def sample_grains(reading: Reading) -> dict[str, np.ndarray]:
+    """`GRAIN_VALUES` of each grain, or of as many as the limit says: those whose numbers are multiples of another."""
+    grains = reading.simulation.grains
+    state = grains.columns()
+    every = -(-len(state["ident"]) // max(reading.limits.grains, 1))
+    chosen = state.pop("ident") % max(every, 1) == 0
+    return {name: values[chosen] for name, values in state.items()}
 
 
 def terrain_points(patch: TerrainPatch) -> dict[str, np.ndarray]:

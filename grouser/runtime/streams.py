@@ -5,7 +5,6 @@ qualities of service are data. `nodes/simulator/message_makers.py` makes the mes
 sampler and a row here; a message type that no other stream has needs a maker there.
 """
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.runtime import sampling
-from grouser.runtime.sampling import Reading, Sample
+from grouser.runtime.sampling import ALL, Limits, Reading, Sample
 
 if TYPE_CHECKING:  # nodes that only need the topics start without the physics
     from grouser.physics.simulation.simulation import Simulation
@@ -189,6 +188,7 @@ _VEHICLE = Given(
     "a floating base and wheels or tracks",
     lambda machine, world: bool(machine.floating_base and (machine.wheels or machine.tracks)),
 )
+_GRAINS = Given("grains, in its world", lambda machine, world: world.granular is not None)
 _SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
 
 
@@ -535,6 +535,17 @@ STREAMS = {
             _SOIL,
             frame=_map,
         ),
+        Stream(
+            "granular/points",
+            "sensor_msgs/msg/PointCloud2",
+            "x y z radius speed material of the grains of the world, of more than `granular_count` every second or so",
+            SENSOR_DATA,
+            Rate("granular_rate", 30.0, "granular/points"),
+            sampling.sample_grains,
+            _GRAINS,
+            frame=_map,
+            on_demand=True,
+        ),
     )
 }
 # Rates in simulation time, by parameter.
@@ -547,7 +558,7 @@ def take_sample(
     nanoseconds: int,
     topics: Collection[str],
     odometer: "Odometer | None" = None,
-    terrain_reach: float = math.inf,
+    limits: Limits = ALL,
 ) -> Sample:
     """Samples streams of a robot.
 
@@ -556,9 +567,9 @@ def take_sample(
         nanoseconds: the stamp; the simulation's own time differs from it after a reset.
         topics: of the streams that are due, of `STREAMS`.
         odometer: of a vehicle.
-        terrain_reach: how far from the wheels terrain is copied [m].
+        limits: of what is sampled.
     """
-    reading = Reading(simulation, odometer, terrain_reach)
+    reading = Reading(simulation, odometer, limits)
     return Sample(nanoseconds, {topic: sample(reading) for topic, sample in _SAMPLERS.items() if topic in topics})
 
 

@@ -12,6 +12,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.machine_file.loader import BASES
 from grouser.physics.simulation.building import integrator_names, scheme_names
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS
+from grouser.runtime.sampling import Limits
 from grouser.runtime.streams import DIAGNOSTICS_RATE, RATES, Rate
 
 _HIGHEST_RATE = 10_000.0
@@ -65,6 +66,13 @@ DECLARATIONS: dict[str, Declaration] = {
     **{name: _rate(rate) for name, rate in RATES.items()},
     "terrain_reach": Declaration(
         10.0, "How far from wheels and tracks terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
+    ),
+    "granular_count": Declaration(
+        10_000,
+        "How many grains granular/points has at most; of more every second, third or so on.",
+        False,
+        1,
+        10_000_000,
     ),
     DIAGNOSTICS_RATE.parameter: _rate(DIAGNOSTICS_RATE),
     "publish_link_tf": Declaration(
@@ -154,6 +162,7 @@ class SimulatorParameters:
     valves: tuple[str, ...]
     rates: Mapping[str, float]
     terrain_reach: float
+    granular_count: int
     diagnostics_rate: float
     publish_link_tf: bool
     publish_map_tf: bool
@@ -183,6 +192,11 @@ class SimulatorParameters:
     replay_backward: bool
     step_request_count: int
     reset_rewinds_time: bool
+
+    @property
+    def limits(self) -> Limits:
+        """How much of the ground and of grains is sampled."""
+        return Limits(self.terrain_reach, self.granular_count)
 
     def xacro_arguments(self) -> dict[str, str]:
         """`machine_arguments` as names and values.

@@ -167,7 +167,7 @@ class RobotInterface:
             driver,
             odometer,
             follower,
-            parameters.terrain_reach,
+            parameters.limits,
             BeltWatch(robot, self.machine.tracks, self._warn),
         )
 

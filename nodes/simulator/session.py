@@ -220,7 +220,7 @@ class Session:
             elif one.name == "replay_backward":
                 call(lambda loop: loop.set_backward(parameters.replay_backward))
         schedule = self._schedule(self._robots)
-        call(lambda loop: loop.change_sampling(schedule, parameters.terrain_reach))
+        call(lambda loop: loop.change_sampling(schedule, parameters.limits))
 
     def begin_recording(self) -> Outcome:
         """Records the run from now on, in the file of the parameter `record_file`."""

@@ -1,8 +1,8 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
 Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
-``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``objects/shapes``,
-``objects/poses`` and ``/diagnostics``. The page commands the machine by a node of its own
+``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``granular/points``,
+``objects/shapes``, ``objects/poses`` and ``/diagnostics``. The page commands the machine by a node of its own
 (`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the new machine when the
 simulator restarts with another one. No topic describes the world: the parameter `world` names it.
 """
@@ -34,6 +34,7 @@ from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
 from grouser.nodes.viewer.circuit import shown_circuit
+from grouser.nodes.viewer.grains import COLUMNS
 from grouser.nodes.viewer.moments import Moments, valid_pose
 from grouser.nodes.viewer.signals import Signals
 from grouser.nodes.viewer.values import WantedValues, cloud_columns
@@ -135,6 +136,7 @@ class Viewer(Node):
         self._picture = 0
         self._aim_wanted = False
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
+        self._grains = b""  # serialized, as those
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
@@ -144,6 +146,7 @@ class Viewer(Node):
         self.create_subscription(TFMessage, topics.OBJECT_POSES, self._on_object_poses, OBJECT_QUALITY, raw=True)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
         self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
+        self.create_subscription(PointCloud2, topics.GRAINS, self._on_grains, topics.SENSOR_DATA, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.pictures = self.create_timer(1.0 / parameters["rate"], self._on_picture, clock=clock)
@@ -229,6 +232,17 @@ class Viewer(Node):
                 poses[stamped.child_frame_id] = np.array([*pose.position, *pose.quaternion])
         self.scene.objects.move(poses)
 
+    def _on_grains(self, message: bytes) -> None:
+        self._grains = message
+
+    def _move_grains(self) -> None:
+        """Draws the newest grains, if there are new ones."""
+        self.scene.colour_grains()
+        if self.scene.grains is not None and self._grains:
+            cloud, self._grains = deserialize_message(self._grains, PointCloud2), b""
+            if (columns := cloud_columns(cloud, COLUMNS)) is not None:
+                self.scene.grains.receive(columns)
+
     def show_world(self, world: World) -> None:
         """Shows another world from the next picture on; from any thread."""
         self._new_worlds.append(world)
@@ -282,6 +296,7 @@ class Viewer(Node):
             forces.draw(np.concatenate(arrows), self.scene.forces_box.value)
             self.scene.refresh_visibility()
             self.scene.colour_ground()
+            self._move_grains()
             self.scene.plots.draw(1e-9 * (moments.time or 0), self._signals)
             self.scene.cameras.follow()
         if self._aim_wanted and moments.frames.known(self._root):

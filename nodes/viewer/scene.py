@@ -15,6 +15,7 @@ from grouser.nodes.viewer.camera import Cameras
 from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
 from grouser.nodes.viewer.extent import Extent
 from grouser.nodes.viewer.forces import ForceArrows
+from grouser.nodes.viewer.grains import CHOICES, SPEED, STONE, GrainsView
 from grouser.nodes.viewer.labels import Labels
 from grouser.nodes.viewer.links import LinkTree
 from grouser.nodes.viewer.objects import ObjectsView
@@ -60,6 +61,7 @@ class Scene:
         cameras: of the browsers.
         plots: of chosen signals.
         terrain: soft ground with its ruts; None for other ground.
+        grains: of the world; None for a world without.
         problems: descriptions of parts of the world that cannot be drawn.
     """
 
@@ -94,6 +96,7 @@ class Scene:
         self.terrain: TerrainView | None = (
             terrain_view(self.server.scene, ground, soil) if ground is not None and soil is not None else None
         )
+        self.grains = GrainsView(self.server.scene) if world.granular is not None else None
         self.objects = ObjectsView(self.server.scene)
         self._add_panel()
 
@@ -115,6 +118,8 @@ class Scene:
         self.pressures_box = gui.add_checkbox("pressures", True)
         self.collision_box = gui.add_checkbox("collision shapes", False)
         self._ground_choice: Any = gui.add_dropdown("ground shows", (*SCALES, PLAIN), visible=self.terrain is not None)
+        shown = self.grains is not None
+        self._grain_choice: Any = gui.add_dropdown("grains show", CHOICES, initial_value=STONE, visible=shown)
         self._legend: Any = gui.add_html("")
         self.cameras = Cameras(
             self.server, lambda: self._extent.corners(self._frames.world), self._root_pose, self._leader_pose
@@ -249,11 +254,18 @@ class Scene:
             self.terrain.colour_by(self._ground_choice.value)
             self._explain()
 
+    def colour_grains(self) -> None:
+        """Colours grains by what the panel says."""
+        if self.grains is not None and self.grains.shown_as != self._grain_choice.value:
+            self.grains.colour_by(self._grain_choice.value)
+            self._explain()
+
     def _explain(self) -> None:
         """Shows the legends of what is drawn."""
         choice = self._ground_choice.value
         ground = [SCALES[choice].legend()] if self.terrain is not None and choice in SCALES else []
-        self._legend.content = "".join(self._legends + ground)
+        grains = [SPEED.legend()] if self.grains is not None and self.grains.shown_as != STONE else []
+        self._legend.content = "".join(self._legends + ground + grains)
 
     def _root_pose(self) -> Pose:
         """Pose of the machine's root in the world."""

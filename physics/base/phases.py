@@ -58,4 +58,4 @@ PHASES = (
     INTEGRATE,
 ) = range(len(PHASES))
 # What a step may request before it starts.
-NOTHING, MORE_TILES, MORE_CONTACTS = range(3)
+NOTHING, MORE_TILES, MORE_CONTACTS, MORE_GRAIN_CONTACTS = range(4)

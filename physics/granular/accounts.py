@@ -158,7 +158,7 @@ def _boundary_energy(system: System, state: State, i, k, half):
     r0 = state.velocity[i, 0] - moving[b, 0] - moving[b, 4] * e2 + moving[b, 5] * e1
     r1 = state.velocity[i, 1] - moving[b, 1] - moving[b, 5] * e0 + moving[b, 3] * e2
     r2 = state.velocity[i, 2] - moving[b, 2] - moving[b, 3] * e1 + moving[b, 4] * e0
-    if boundaries.kind[s] == MESH:
+    if boundaries.kind[s] >= MESH:
         if state.boundary_history[k, 3] == 0.0:
             return 0.0
         contact = state.boundary_contact

@@ -4,23 +4,25 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.accounts import add_accounts
-from grouser.physics.granular.arrays import Granular, State, System, Workspace
+from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.body_motion import move_bodies
 from grouser.physics.granular.forces import add_contact_forces
 from grouser.physics.granular.neighbours import rebuild
+from grouser.physics.granular.sleeping import count_rest, fall_asleep
 
 # Why steps ended: all made, the lists have no room (`Workspace.needed`), or a position is not finite.
 DONE, NEEDS_ROOM, DIVERGED = range(3)
 
 
 @kernel
-def run_steps(granular: Granular, step: float, count, accounted):
-    """Makes steps; nothing but the state depends on how they are divided into calls.
+def run_steps(system: System, state: State, work: Workspace, step: float, count, accounted):
+    """Makes steps; nothing but the state depends on how they are divided into calls, unless grains may sleep.
 
-    Velocities are those half a step before the positions: v += h F(x, v)/m, then x += h v. Bodies move last.
+    Grains fall asleep at the end of a call. Velocities are those half a step before the positions: v += h F(x, v)/m,
+    then x += h v. Bodies move last.
 
     Args:
-        granular: system, state and buffers, packed.
+        system, state, work: of the grains, packed.
         step: h [s].
         count: number of steps.
         accounted: whether the accounts of energy are kept and the force of each contact is stored; the motion is the
@@ -29,7 +31,6 @@ def run_steps(granular: Granular, step: float, count, accounted):
     Returns:
         Number of steps made, and why they ended.
     """
-    system, state, work = granular.system, granular.state, granular.work
     made, ended = 0, DONE
     while made < count and ended == DONE:
         if state.stale[0] and not rebuild(system, state, work):
@@ -37,13 +38,17 @@ def run_steps(granular: Granular, step: float, count, accounted):
             break
         add_contact_forces(system, state, work, step, accounted)
         _kick(system, state, work, step)
+        if system.rest_steps > 0:
+            count_rest(system, state, work)
         if accounted:
             add_accounts(system, state, work, step)
         ended = _drift(system, state, step)
         move_bodies(system.boundaries, state, step)
-        _note_travel(system, state)
+        note_travel(system, state)
         state.time[0] += step
         made += 1
+    if system.rest_steps > 0 and made > 0 and ended == DONE:
+        fall_asleep(system, state, work)
     return made, ended
 
 
@@ -71,6 +76,8 @@ def _kick(system: System, state: State, work: Workspace, step):
     g0, g1, g2 = step * system.gravity[0], step * system.gravity[1], step * system.gravity[2]
     velocity, spin, force, torque = state.velocity, state.spin, work.force, work.torque
     for i in range(state.number[0]):
+        if state.asleep[i]:
+            continue
         light, loose = step * velocity[i, 3], step * spin[i, 3]
         velocity[i, 0] += light * force[i, 0] + g0
         velocity[i, 1] += light * force[i, 1] + g1
@@ -86,6 +93,8 @@ def _drift(system: System, state: State, step):
     position, velocity, built = state.position, state.velocity, state.built
     farthest = total = 0.0
     for i in range(state.number[0]):
+        if state.asleep[i]:
+            continue
         position[i, 0] += step * velocity[i, 0]
         position[i, 1] += step * velocity[i, 1]
         position[i, 2] += step * velocity[i, 2]
@@ -99,8 +108,8 @@ def _drift(system: System, state: State, step):
 
 
 @inlined
-def _note_travel(system: System, state: State):
-    """Marks the lists as stale once a body has moved by half the skin since they were built."""
+def note_travel(system: System, state: State):
+    """Marks the lists as stale once a body has moved by half the skin, and its gap, since they were built."""
     for b in range(state.travel.shape[0]):
-        if state.travel[b] > 0.5 * system.skin:
+        if state.travel[b] > state.gap[b] + 0.5 * system.skin:
             state.stale[0] = 1

@@ -30,6 +30,11 @@ class Boundaries(NamedTuple):
         grid_size: of each mesh: cells along each axis (3), and its first cell, (meshes, 4).
         cell_start: first item in `cell_triangle` of each cell, (cells + 1,).
         cell_triangle: triangles near each cell.
+        solid_start: first solid of each shape, (shapes + 1,).
+        solid_kind: of each solid (`solids`), (solids,).
+        solid: its numbers, (solids, 16).
+        hull_triangle: corners of the faces of all polyhedra [m], (faces, 9).
+        hull_plane: outward unit normal (3) of each face, and its distance from the body's origin [m], (faces, 4).
         extent: distance of the farthest point of each body from its origin, infinite for planes [m], (bodies,).
         start: position of each body's origin at the start [m], (bodies, 3).
         amplitude, angular_frequency, phase: of each body's prescribed vibration start + amplitude sin(omega t + phase)
@@ -47,6 +52,11 @@ class Boundaries(NamedTuple):
     grid_size: np.ndarray
     cell_start: np.ndarray
     cell_triangle: np.ndarray
+    solid_start: np.ndarray
+    solid_kind: np.ndarray
+    solid: np.ndarray
+    hull_triangle: np.ndarray
+    hull_plane: np.ndarray
     extent: np.ndarray
     start: np.ndarray
     amplitude: np.ndarray
@@ -63,6 +73,7 @@ class System(NamedTuple):
         gravity: [m/s2], (3,).
         skin: distance beyond touch up to which pairs are listed [m].
         widest: largest radius [m].
+        rest_steps: steps after which a grain at rest falls asleep; 0: never.
     """
 
     pairs: PairTable
@@ -70,6 +81,7 @@ class System(NamedTuple):
     gravity: np.ndarray
     skin: float
     widest: float
+    rest_steps: int = 0
 
 
 class State(NamedTuple):
@@ -77,23 +89,28 @@ class State(NamedTuple):
 
     Attributes:
         number: of grains, (1,).
+        born: number of the next grain, (1,).
         position: of the centres, and radius [m], (rows, 4).
         velocity: [m/s], half a step before the positions, and 1/mass [1/kg], (rows, 4).
         spin: angular velocity [rad/s], and 1/inertia [1/(kg m2)], (rows, 4).
         material: its number, (rows,).
         ident: number of the grain, -1 for one that the next rebuild removes, (rows,).
+        still: steps for which each grain has been at rest (`sleeping`), (rows,).
+        asleep: whether it sleeps, (rows,).
+        rest: where it was last at rest, infinite before [m], (rows, 3).
         listed: number of listed pairs, and of listed boundary contacts, (2,).
         pair_start: first pair of each row, (rows + 1,).
         pair_other: row of the second grain of each pair, above that of the first, (pairs,).
         pair_history: memory of each pair (`pairs`), the forces on the first, (pairs, width).
         boundary_start: first boundary contact of each row, (rows + 1,).
-        boundary_shape: shape of each boundary contact; those of a mesh have several in succession, (contacts,).
+        boundary_shape: shape of each boundary contact, (contacts,); meshes and solids have several in succession.
         boundary_history: memory of each, (contacts, width).
         boundary_contact: unit normal towards the grain, world axes (3), and overlap [m], when it last touched,
             (contacts, 4).
         built: positions when the lists were built [m], (rows, 3).
         travel: way that points of each body near grains have gone since then, at most [m], (bodies,).
         reach: distance of these points from the body's origin, at most [m], (bodies,).
+        gap: way that the points of each body may go before they are near a grain that is not listed [m], (bodies,).
         stale: whether the lists must be built before the next step, (1,).
         body_position, body_rotation: pose of each body [m], (bodies, 3), (bodies, 3, 3).
         body_velocity: linear, of its origin, and angular [m/s, rad/s], world axes, (bodies, 6).
@@ -102,11 +119,15 @@ class State(NamedTuple):
     """
 
     number: np.ndarray
+    born: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
     spin: np.ndarray
     material: np.ndarray
     ident: np.ndarray
+    still: np.ndarray
+    asleep: np.ndarray
+    rest: np.ndarray
     listed: np.ndarray
     pair_start: np.ndarray
     pair_other: np.ndarray
@@ -118,6 +139,7 @@ class State(NamedTuple):
     built: np.ndarray
     travel: np.ndarray
     reach: np.ndarray
+    gap: np.ndarray
     stale: np.ndarray
     body_position: np.ndarray
     body_rotation: np.ndarray
@@ -131,6 +153,9 @@ class Workspace(NamedTuple):
 
     Attributes:
         force, torque: on each grain [N, N m], (rows, 4).
+        woken: whether each grain wakes after the step, (rows,).
+        quiet: whether each grain sleeps, with all grains after it in its list, far from bodies, (rows,).
+        unquiet: whether that must be found again, (1,).
         pair_force, boundary_force: of each contact, on its first body, where they are recorded: normal force and its
             damping part [N], tangential force (3) [N], moment of rolling and twisting (3) [N m]; zero while apart.
         impulse: of the grains on each body since `advance.clear_reactions`: linear [N s], and angular about `reference`
@@ -138,20 +163,23 @@ class Workspace(NamedTuple):
         reference: origin of each body then [m], (bodies, 3).
         stiffening: sum over its contacts and integral over the time since then of the slopes of the normal forces on
             each body [N s/m], (bodies,).
-        mesh_contact: contacts of a grain with one mesh: point, normal (3 each), depth, slot, (slots, 8).
+        manifold: contacts of a grain with a mesh or solids: point and normal (3 each), depth, slot, (slots, 8).
         cell, order, renamed, cell_start, cell_fill: of sorting, (rows,), (rows,), (rows,), (cells + 1,), (cells + 1,).
         next: the sorted state, before it replaces the last one.
-        needed: listed pairs and boundary contacts that the lists had no room for, (2,).
+        needed: listed pairs, boundary contacts and grains that there was no room for, (3,).
     """
 
     force: np.ndarray
     torque: np.ndarray
+    woken: np.ndarray
+    quiet: np.ndarray
+    unquiet: np.ndarray
     pair_force: np.ndarray
     boundary_force: np.ndarray
     impulse: np.ndarray
     reference: np.ndarray
     stiffening: np.ndarray
-    mesh_contact: np.ndarray
+    manifold: np.ndarray
     cell: np.ndarray
     order: np.ndarray
     renamed: np.ndarray
@@ -183,15 +211,17 @@ def make_state(system: System, rows: int, pairs: int | None = None, contacts: in
     contacts = _BOUNDARY_CONTACTS * rows + int(system.boundaries.slots.sum()) if contacts is None else contacts
     whole = np.int64
     return State(
-        number=np.zeros(1, whole),
+        number=np.zeros(1, whole), born=np.zeros(1, whole),
         position=np.zeros((rows, 4)), velocity=np.zeros((rows, 4)), spin=np.zeros((rows, 4)),
         material=np.zeros(rows, whole), ident=np.zeros(rows, whole),
+        still=np.zeros(rows, whole), asleep=np.zeros(rows, np.bool_), rest=np.full((rows, 3), np.inf),
         listed=np.zeros(2, whole),
         pair_start=np.zeros(rows + 1, whole), pair_other=np.zeros(pairs, np.uint32),
         pair_history=np.zeros((pairs, width)),
         boundary_start=np.zeros(rows + 1, whole), boundary_shape=np.zeros(contacts, whole),
         boundary_history=np.zeros((contacts, width)), boundary_contact=np.zeros((contacts, 4)),
-        built=np.zeros((rows, 3)), travel=np.zeros(bodies), reach=np.zeros(bodies), stale=np.ones(1, whole),
+        built=np.zeros((rows, 3)), travel=np.zeros(bodies), reach=np.zeros(bodies), gap=np.zeros(bodies),
+        stale=np.ones(1, whole),
         body_position=moving.start + np.sin(moving.phase)[:, None] * moving.amplitude,
         body_rotation=np.tile(np.eye(3), (bodies, 1, 1)),
         body_velocity=_velocities(moving), account=np.zeros(4), time=np.zeros(1),
@@ -210,11 +240,42 @@ def make_workspace(system: System, state: State) -> Workspace:
     cells = _CELLS * rows + 64
     slots = int(system.boundaries.slots.max(initial=1))
     return Workspace(
-        force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)),
+        force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)), woken=np.zeros(rows, np.bool_),
+        quiet=np.zeros(rows, np.bool_), unquiet=np.ones(1, np.bool_),
         pair_force=np.zeros((len(state.pair_other), 8)), boundary_force=np.zeros((len(state.boundary_shape), 8)),
         impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(), stiffening=np.zeros(bodies),
-        mesh_contact=np.zeros((slots, 8)),
+        manifold=np.zeros((slots, 8)),
         cell=np.zeros(rows, np.int64), order=np.zeros(rows, np.int64), renamed=np.zeros(rows, np.int64),
         cell_start=np.zeros(cells + 1, np.int64), cell_fill=np.zeros(cells + 1, np.int64),
-        next=State(*(np.zeros_like(array) for array in state)), needed=np.zeros(2, np.int64),
+        next=State(*(np.zeros_like(array) for array in state)), needed=np.zeros(3, np.int64),
     )  # fmt: skip
+
+
+# Arrays of `State` whose rows are grains, listed pairs, and listed boundary contacts.
+_OF_GRAINS = ("position", "velocity", "spin", "material", "ident", "still", "asleep", "rest", "built")
+_OF_PAIRS = ("pair_other", "pair_history")
+# Arrays of `State` whose rows are bodies.
+BODY_ARRAYS = ("travel", "reach", "gap", "body_position", "body_rotation", "body_velocity")
+_OF_CONTACTS = ("boundary_shape", "boundary_history", "boundary_contact")
+
+
+def capacity_of(state: State) -> tuple[int, int, int]:
+    """Number of grains, listed pairs and boundary contacts that a state has room for."""
+    return len(state.position), len(state.pair_other), len(state.boundary_shape)
+
+
+def with_capacity(state: State, grains: int, pairs: int, contacts: int) -> State:
+    """The same state with arrays of another capacity, at least for what it holds."""
+    if (grains, pairs, contacts) == capacity_of(state):
+        return state
+    lengths = (
+        dict.fromkeys(_OF_GRAINS, grains) | dict.fromkeys(_OF_PAIRS, pairs) | dict.fromkeys(_OF_CONTACTS, contacts)
+    )
+    lengths |= {"pair_start": grains + 1, "boundary_start": grains + 1}
+    resized = {}
+    for name, length in lengths.items():
+        before = getattr(state, name)
+        resized[name] = np.zeros((length, *before.shape[1:]), before.dtype)
+        count = min(length, len(before))
+        resized[name][:count] = before[:count]
+    return state._replace(**resized)

@@ -19,6 +19,7 @@ from grouser.physics.base.checks import (
 )
 from grouser.physics.base.errors import DivergenceError, ParameterError
 from grouser.physics.base.packed import Packed
+from grouser.physics.description.data.granular import MOST_GRAINS, WIDEST_RANGE, GrainMaterial, Surface
 from grouser.physics.granular.accounts import ELASTIC, KINETIC, POTENTIAL, read_energy
 from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, run_steps
 from grouser.physics.granular.arrays import (
@@ -31,22 +32,19 @@ from grouser.physics.granular.arrays import (
     System,
     make_state,
     make_workspace,
+    with_capacity,
 )
-from grouser.physics.granular.boundaries import Boundary, make_boundaries
-from grouser.physics.granular.materials import GrainMaterial, Surface
+from grouser.physics.granular.bodies import Boundary
+from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.neighbours import rebuild
-from grouser.physics.granular.pairs import make_pairs
-from grouser.physics.granular.time_step import check_step, default_step, rayleigh_time, shortest_contact
+from grouser.physics.granular.pairs import PairSurfaces, make_pairs
+from grouser.physics.granular.time_step import check_step, default_step, shortest_times
 
 _GRAVITY = (0.0, 0.0, -9.81)
 # Room that lists get beyond what they need [-].
 _MORE = 1.25
-# Widest grain by the narrowest, at most: a cell of the grid holds the cube of it of the narrowest.
-_WIDEST_RANGE = 6.0
 # Overlap of grains at the start of which is warned, by the smaller radius [-].
 _OVERLAP = 0.1
-# Number of grains, at most: 2.6 kB each.
-_MOST_GRAINS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -127,8 +125,9 @@ class GranularBed:
         self._materials, self._names = materials, [one.name for one in boundaries]
         self.accounted = accounted
         rows = _rows(grains, materials)
+        table = PairSurfaces(materials, surfaces or {}, default_surface)
         widest = float(rows["position"][:, 3].max())
-        pairs = make_pairs(materials, surfaces or {}, default_surface)
+        pairs = make_pairs(table)
         self.system = System(
             pairs,
             make_boundaries(boundaries, [one.name for one in materials], widest),
@@ -136,10 +135,11 @@ class GranularBed:
             require_range("skin", skin, 1e-3, 10.0) * widest,
             widest,
         )
-        contact, rayleigh = self._shortest(rows, surfaces or {}, default_surface, speed)
+        walls = np.unique(self.system.boundaries.material)
+        contact, rayleigh = shortest_times(rows["position"][:, 3], rows["material"], table, walls, speed)
         self.step_size = default_step(contact, rayleigh) if step is None else check_step(step, contact, rayleigh)
         state = make_state(self.system, len(rows["position"]))
-        state.number[0] = len(rows["position"])
+        state.number[0] = state.born[0] = len(rows["position"])
         for name, values in rows.items():
             getattr(state, name)[:] = values
         for b, boundary in enumerate(boundaries):
@@ -148,7 +148,7 @@ class GranularBed:
             state.body_velocity[b, :3] = require_vector(f"velocity of {boundary.name}", boundary.velocity, 3, "m/s")
             state.body_velocity[b, 3:] = require_vector("angular_velocity", boundary.angular_velocity, 3, "rad/s")
         self._hold(state)
-        self._steps, self._numbers = 0, len(rows["position"])
+        self._steps = 0
         self._prepare()
         self._start = self._energies()
         self._warn_of_overlaps()
@@ -203,7 +203,7 @@ class GranularBed:
         self._steps = count
         clear_reactions(self._packed.state, self._packed.work)
         while left:
-            made, ended = run_steps(self._packed, self.step_size, left, self.accounted)
+            made, ended = run_steps(*self._arrays, self.step_size, left, self.accounted)
             left -= made
             if ended == DIVERGED:
                 row = int(np.flatnonzero(~np.isfinite(self.state.position[: self.count]).all(axis=1))[0])
@@ -323,16 +323,15 @@ class GranularBed:
             raise ParameterError(
                 "radius", rows["position"][:, 3].max(), f"at most {self.system.widest:g} m, as in the bed"
             )
-        rows["ident"] += self._numbers
+        rows["ident"] += self.state.born[0]
         old, more = self.state, len(rows["ident"])
-        new = make_state(self.system, n + more, len(old.pair_other), len(old.boundary_shape))
-        _copy(old, new, n)
+        new = with_capacity(old, n + more, len(old.pair_other), len(old.boundary_shape))
         for name, values in rows.items():
             getattr(new, name)[n : n + more] = values
         new.number[0], new.stale[0] = n + more, 1
         # the rows that are new have no contacts yet
         new.pair_start[n + 1 :], new.boundary_start[n + 1 :] = new.pair_start[n], new.boundary_start[n]
-        self._numbers += more
+        new.born[0] += more
         self._hold(new)
         self._prepare()
         return rows["ident"]
@@ -377,15 +376,14 @@ class GranularBed:
         self.state = state
         self.granular = Granular(self.system, state, make_workspace(self.system, state))
         self._packed: Any = Packed(self.granular)
+        self._arrays = self._packed.system, self._packed.state, self._packed.work
 
     def _grow(self) -> None:
         """Makes room for what the lists need."""
-        pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed)
+        pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed[:2])
         old, before = self.state, self.granular.work
         pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
-        new = make_state(self.system, len(old.position), pairs, contacts)
-        _copy(old, new, len(old.position))
-        self._hold(new)
+        self._hold(with_capacity(old, len(old.position), pairs, contacts))
         for name in ("impulse", "reference", "stiffening"):
             getattr(self.granular.work, name)[:] = getattr(before, name)
 
@@ -406,48 +404,20 @@ class GranularBed:
         if not self.accounted:
             raise ParameterError("accounted", False, "true, for accounts of energy and forces of contacts")
 
-    def _shortest(
-        self, rows: Mapping[str, np.ndarray], surfaces: Mapping, default: Surface | None, speed: float
-    ) -> tuple[float, float]:
-        """Shortest contact time and Rayleigh time of all materials [s]."""
-        require_range("speed", speed, 1e-6, 1e4, "m/s")
-        contact, rayleigh = math.inf, math.inf
-        walls = set(self.system.boundaries.material)
-        for a in np.unique(rows["material"]):
-            radius = float(rows["position"][rows["material"] == a, 3].min())
-            rayleigh = min(rayleigh, rayleigh_time(self._materials[a], radius))
-            for b, other in enumerate(self._materials):
-                pair = self._materials[a].name, other.name
-                surface = surfaces.get(pair, surfaces.get(pair[::-1], default))
-                for wall in (False, True):
-                    if (wall and b in walls) or (not wall and b in rows["material"]):
-                        time = shortest_contact(self._materials[a], other, surface, radius, speed, wall)
-                        contact = min(contact, time)
-        return contact, rayleigh
-
-
-def _copy(old: State, new: State, rows: int) -> None:
-    """Copies a state to one with more room: its first rows, its lists and its bodies."""
-    for before, after in zip(old, new, strict=True):
-        count = min(len(before), len(after))
-        after[:count] = before[:count]
-    for before, after in ((old.pair_start, new.pair_start), (old.boundary_start, new.boundary_start)):
-        after[: rows + 1] = before[: rows + 1]
-
 
 def _rows(grains: Grains, materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:
     """Checked rows of the state."""
     position = np.asarray(grains.position, dtype=float)
     if position.ndim != 2 or position.shape[1] != 3 or not np.isfinite(position).all():
         raise ParameterError("position", position.shape, "(grains, 3), finite [m]")
-    n = require_count("number of grains", len(position), 1, _MOST_GRAINS)
+    n = require_count("number of grains", len(position), 1, MOST_GRAINS)
     radius = np.broadcast_to(np.asarray(grains.radius, dtype=float), (n,))
     for one in (radius.min(), radius.max()):
         require_size("radius", one)
-    if radius.max() > _WIDEST_RANGE * radius.min():
+    if radius.max() > WIDEST_RANGE * radius.min():
         spread = f"{radius.min():g} to {radius.max():g} m"
         raise ParameterError(
-            "radius", spread, f"radii of which the largest is at most {_WIDEST_RANGE:g} times the least"
+            "radius", spread, f"radii of which the largest is at most {WIDEST_RANGE:g} times the least"
         )
     names = [one.name for one in materials]
     chosen = [grains.material] * n if isinstance(grains.material, str) else list(grains.material)

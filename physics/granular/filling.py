@@ -1,4 +1,4 @@
-"""Starts of beds: grains on a lattice that is not quite regular, and boxes around them."""
+"""Starts of beds: grains on a lattice that is not quite regular, in volumes, and boxes around them."""
 
 import math
 
@@ -6,9 +6,14 @@ import numpy as np
 
 from grouser.physics.base.checks import require_count, require_range, require_size
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.granular.boundaries import Plane
+from grouser.physics.base.spatial import matrix
+from grouser.physics.description.data.granular import GrainFill
+from grouser.physics.description.data.shapes import Box, Cylinder
+from grouser.physics.granular.bodies import Plane
 
 _MOST = 10_000_000
+# Pitch of the lattice in a volume by the diameter of the largest grain, and displacement along each axis [-].
+_PITCH, _SHIFT = 1.1, 0.04
 
 
 def lattice(
@@ -62,3 +67,57 @@ def walls(length: float, width: float, material: str) -> list[Plane]:
         Plane((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), material),
         Plane((0.0, width, 0.0), (0.0, -1.0, 0.0), material),
     ]
+
+
+def fill_volume(fill: GrainFill, density: float) -> tuple[np.ndarray, np.ndarray]:
+    """Grains of a volume, from its lowest layer upwards.
+
+    Args:
+        fill: the volume and its grains.
+        density: of their material [kg/m3].
+
+    Returns:
+        Centres in the world [m], (grains, 3), and radii [m], (grains,).
+
+    Raises:
+        ParameterError: more grains, or more mass, than the volume has room for on a lattice.
+    """
+    random = np.random.default_rng(fill.seed)
+    places = _places(fill)
+    radius = random.uniform(*fill.radius, len(places))
+    name, room = f"fill '{fill.name}'", f"room for {len(places)} grains of up to {fill.radius[1]:g} m"
+    count = len(places) if fill.count is None else fill.count
+    if fill.mass is not None:
+        mass = np.cumsum(density * 4.0 / 3.0 * math.pi * radius**3)
+        if not len(mass) or mass[-1] < fill.mass:
+            most = mass[-1] if len(mass) else 0.0
+            raise ParameterError(f"mass of {name}", fill.mass, f"at most {most:.4g} kg: its volume has {room}")
+        # the number of grains whose mass is nearest
+        count = int(np.abs(mass - fill.mass).argmin()) + 1
+    if not 0 < count <= len(places):
+        raise ParameterError(f"count of {name}", count, f"at least 1, at most {len(places)}: its volume has {room}")
+    shift = random.uniform(-1.0, 1.0, (count, 3)) * _SHIFT * 2.0 * fill.radius[1]
+    inside = places[:count] + shift
+    return inside @ matrix(fill.pose.quaternion).T + np.array(fill.pose.position), radius[:count]
+
+
+def _places(fill: GrainFill) -> np.ndarray:
+    """Places of the largest grains on a lattice in a volume, in its axes, (places, 3)."""
+    shape, largest = fill.geometry, fill.radius[1]
+    if isinstance(shape, Box):
+        sides = np.array(shape.size)
+    elif isinstance(shape, Cylinder):
+        sides = np.array([2.0 * shape.radius, 2.0 * shape.radius, shape.length])
+    else:
+        sides = np.full(3, 2.0 * shape.radius)
+    pitch = _PITCH * 2.0 * largest
+    number = np.floor(sides / pitch + 1e-9).astype(int)
+    axes = [(np.arange(n) - 0.5 * (n - 1)) * pitch for n in number]
+    # the lowest layer lies on the floor of the volume
+    axes[2] -= 0.5 * (sides[2] - number[2] * pitch)
+    z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing="ij")
+    places = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
+    if isinstance(shape, Box):
+        return places
+    across = places[:, :2] if isinstance(shape, Cylinder) else places
+    return places[np.linalg.norm(across, axis=1) <= shape.radius - 0.5 * pitch]

@@ -5,8 +5,9 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.contact_law import contact_force
-from grouser.physics.granular.mesh_contact import find_mesh_contacts
+from grouser.physics.granular.manifold import find_manifold
 from grouser.physics.granular.shapes import MESH, nearest, to_body, to_world_axes
+from grouser.physics.granular.sleeping import find_quiet, wake_beside, wake_on_body
 
 
 @kernel
@@ -18,9 +19,12 @@ def add_contact_forces(system: System, state: State, work: Workspace, step: floa
         step: h [s].
         recorded: whether the force of each contact is stored.
     """
+    if system.rest_steps > 0 and work.unquiet[0]:
+        find_quiet(system, state, work)
     for i in range(state.number[0]):
-        for c in range(3):
-            work.force[i, c] = work.torque[i, c] = 0.0
+        if not work.quiet[i]:
+            for c in range(3):
+                work.force[i, c] = work.torque[i, c] = 0.0
     _add_pairs(system, state, work, step, recorded)
     _add_boundaries(system, state, work, step, recorded)
 
@@ -31,19 +35,27 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
     position, velocity, spin, force, torque = state.position, state.velocity, state.spin, work.force, work.torque
     start, history = state.pair_start, state.pair_history
     for i in range(state.number[0]):
+        if work.quiet[i]:
+            continue
         x, y, z, radius = position[i, 0], position[i, 1], position[i, 2], position[i, 3]
         f0 = f1 = f2 = t0 = t1 = t2 = 0.0
-        row = state.material[i] * system.pairs.materials
+        row, sleeps = state.material[i] * system.pairs.materials, state.asleep[i]
         for k in range(start[i], start[i + 1]):
             j = state.pair_other[k]
+            if sleeps and state.asleep[j]:
+                continue
             e0, e1, e2, both = x - position[j, 0], y - position[j, 1], z - position[j, 2], radius + position[j, 3]
             square = e0 * e0 + e1 * e1 + e2 * e2
             if square >= both * both:
                 if history[k, 3] > 0.0:
+                    if sleeps != state.asleep[j]:
+                        wake_beside(state, work, i, j)
                     _forget(history, k)
                 if recorded:
                     _forget(work.pair_force, k)
                 continue
+            if sleeps != state.asleep[j]:
+                wake_beside(state, work, i, j)
             distance = math.sqrt(square)
             n0, n1, n2 = e0 / distance, e1 / distance, e2 / distance
             overlap = both - distance
@@ -89,14 +101,19 @@ def _add_boundaries(system: System, state: State, work: Workspace, step, recorde
     """Forces of the boundaries, in the order of the grains and of the shapes."""
     boundaries, history = system.boundaries, state.boundary_history
     for i in range(state.number[0]):
+        if work.quiet[i]:
+            continue
         k, end = state.boundary_start[i], state.boundary_start[i + 1]
         while k < end:
             s = state.boundary_shape[k]
+            if state.asleep[i] and boundaries.body[s] == 0:
+                k += boundaries.slots[s]
+                continue
             if recorded:
                 for slot in range(k, k + boundaries.slots[s]):
                     _forget(work.boundary_force, slot)
-            if boundaries.kind[s] == MESH:
-                _add_mesh(system, s, state, i, k, work, step, recorded)
+            if boundaries.kind[s] >= MESH:
+                _add_manifold(system, s, state, i, k, work, step, recorded)
             else:
                 b = boundaries.body[s]
                 point = to_body(state, b, state.position[i, 0], state.position[i, 1], state.position[i, 2])
@@ -106,21 +123,24 @@ def _add_boundaries(system: System, state: State, work: Workspace, step, recorde
                     overlap = state.position[i, 3] - distance
                     add_boundary_force(system, s, state, i, k, normal, overlap, work, step, recorded)
                 elif history[k, 3] > 0.0:
+                    work.woken[i] = state.asleep[i]
                     _forget(history, k)
             k += boundaries.slots[s]
 
 
 @kernel
-def _add_mesh(system: System, s, state: State, i, first, work: Workspace, step, recorded):
-    """Forces of a mesh on a grain, whose boundary contacts with it begin at `first`."""
-    count = find_mesh_contacts(system.boundaries, s, state, i, first, work)
-    found = work.mesh_contact
+def _add_manifold(system: System, s, state: State, i, first, work: Workspace, step, recorded):
+    """Forces of a mesh or solids on a grain, whose boundary contacts with them begin at `first`."""
+    count = find_manifold(system.boundaries, s, state, i, first, work)
+    found = work.manifold
     for slot in range(system.boundaries.slots[s]):
         touched = -1
         for k in range(count):
             if found[k, 7] == slot:
                 touched = k
         if touched < 0:
+            if state.boundary_history[first + slot, 3] > 0.0:
+                work.woken[i] = state.asleep[i]
             _forget(state.boundary_history, first + slot)
         else:
             normal = found[touched, 3], found[touched, 4], found[touched, 5]
@@ -152,6 +172,8 @@ def add_boundary_force(
         state.velocity[i, 2] - v2 - arm * (spin[i, 0] * n1 - spin[i, 1] * n0),
     )
     moving = state.body_velocity
+    if state.asleep[i]:
+        wake_on_body(system, state, work, b, i, (v0, v1, v2))
     turning = spin[i, 0] - moving[b, 3], spin[i, 1] - moving[b, 4], spin[i, 2] - moving[b, 5]
     pair = state.material[i] * system.pairs.materials + system.boundaries.material[s]
     push, damped, g0, g1, g2, m0, m1, m2 = contact_force(

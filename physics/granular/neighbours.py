@@ -10,8 +10,10 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.pairs import SHEAR
-from grouser.physics.granular.shapes import is_near, to_body
+from grouser.physics.granular.shapes import shape_gap, to_body
 
+# Gap of a body without grains [m].
+_FAR = 1e9
 # Growth of the cells where the grains span more of them than there is memory for.
 _WIDER = 1.26
 
@@ -30,15 +32,24 @@ def rebuild(system: System, state: State, work: Workspace):
     after = work.next
     pairs = _list_pairs(system, dims, work)
     contacts = _list_boundaries(system, state, work)
-    if pairs > state.pair_other.shape[0] or contacts > state.boundary_shape.shape[0]:
+    if pairs > _room(state.pair_other, after.pair_other) or contacts > _room(
+        state.boundary_shape, after.boundary_shape
+    ):
         work.needed[0], work.needed[1] = pairs, contacts
         return False
     after.listed[0], after.listed[1] = pairs, contacts
     _carry_pairs(state, work)
     _carry_boundaries(state, work)
     _take_over(state, work)
-    _measure_reach(system, state)
+    work.unquiet[0] = True
+    _measure_reach(system, state, work)
     return True
+
+
+@inlined
+def _room(one, other):
+    """Number of rows that both arrays have: a state may have more than the buffers."""
+    return min(one.shape[0], other.shape[0])
 
 
 @inlined
@@ -82,6 +93,9 @@ def _sort(system: System, state: State, work: Workspace):
             after.velocity[i, c] = state.velocity[old, c]
             after.spin[i, c] = state.spin[old, c]
         after.material[i], after.ident[i] = state.material[old], state.ident[old]
+        after.still[i], after.asleep[i] = state.still[old], state.asleep[old]
+        for c in range(3):
+            after.rest[i, c] = state.rest[old, c]
     return d0, d1, d2
 
 
@@ -133,12 +147,16 @@ def _list_boundaries(system: System, state: State, work: Workspace):
     """Lists the shapes near each grain of `work.next`; returns the number of contacts, as `_list_pairs`."""
     after, boundaries = work.next, system.boundaries
     room, k = after.boundary_shape.shape[0], 0
+    for b in range(after.gap.shape[0]):
+        after.gap[b] = _FAR
     for i in range(after.number[0]):
         after.boundary_start[i] = k
         reach = after.position[i, 3] + system.skin
         for s in range(boundaries.kind.shape[0]):
             y = to_body(state, boundaries.body[s], after.position[i, 0], after.position[i, 1], after.position[i, 2])
-            if is_near(boundaries, s, y, reach):
+            gap = shape_gap(boundaries, s, y) - reach
+            after.gap[boundaries.body[s]] = min(after.gap[boundaries.body[s]], max(gap, 0.0))
+            if gap < 0.0:
                 for _ in range(boundaries.slots[s]):
                     if k < room:
                         after.boundary_shape[k] = s
@@ -209,8 +227,9 @@ def _take_over(state: State, work: Workspace):
             state.velocity[i, c] = after.velocity[i, c]
             state.spin[i, c] = after.spin[i, c]
         for c in range(3):
-            state.built[i, c] = after.position[i, c]
+            state.built[i, c], state.rest[i, c] = after.position[i, c], after.rest[i, c]
         state.material[i], state.ident[i] = after.material[i], after.ident[i]
+        state.still[i], state.asleep[i] = after.still[i], after.asleep[i]
     for i in range(n + 1):
         state.pair_start[i], state.boundary_start[i] = after.pair_start[i], after.boundary_start[i]
     for k in range(after.listed[0]):
@@ -227,7 +246,7 @@ def _take_over(state: State, work: Workspace):
 
 
 @inlined
-def _measure_reach(system: System, state: State):
+def _measure_reach(system: System, state: State, work: Workspace):
     """Starts to measure the travel of the bodies' points near grains; a turn moves the farthest most."""
     for b in range(state.travel.shape[0]):
         farthest = 0.0
@@ -236,4 +255,5 @@ def _measure_reach(system: System, state: State):
             for c in range(3):
                 square += (state.position[i, c] - state.body_position[b, c]) ** 2
             farthest = max(farthest, math.sqrt(square) + state.position[i, 3] + system.skin)
+        state.gap[b] = work.next.gap[b]
         state.travel[b], state.reach[b] = 0.0, min(farthest, system.boundaries.extent[b])

@@ -2,21 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.granular.materials import (
-    NORMAL_LAWS,
-    ROLLING_LAWS,
-    TANGENTIAL_LAWS,
-    GrainMaterial,
-    Surface,
-    damping_ratio,
-    reduced_modulus,
-    reduced_shear_modulus,
-)
+from grouser.physics.description.data.granular import NORMAL_LAWS, ROLLING_LAWS, TANGENTIAL_LAWS, GrainMaterial, Surface
+from grouser.physics.granular.materials import damping_ratio, reduced_modulus, reduced_shear_modulus
 
 HERTZ, VISCOELASTIC, HOOKE = range(3)
 NO_SLIP, DISPLACEMENT, PARTIAL_SLIP, FRICTIONLESS = range(4)
@@ -54,33 +47,55 @@ class PairTable(NamedTuple):
         return SHEAR + 3 * springs if springs else _PLAIN
 
 
-def make_pairs(
-    materials: Sequence[GrainMaterial], surfaces: Mapping[tuple[str, str], Surface], default: Surface | None = None
-) -> PairTable:
-    """Returns the constants of all pairs.
+@dataclass(frozen=True)
+class PairSurfaces:
+    """The surfaces between materials.
 
-    Args:
+    Attributes:
         materials: in the order of their numbers.
         surfaces: by the names of both materials, in either order.
         default: of all other pairs; None: each must be given.
 
     Raises:
-        ParameterError: no or two materials of a name, or a pair without a surface.
+        ParameterError: a surface of a material that does not exist, or of a name that two have.
     """
-    names = [material.name for material in materials]
-    for pair in surfaces:
-        for name in pair:
-            if names.count(name) != 1:
-                raise ParameterError("surfaces", pair, f"names of materials, each given once: {', '.join(names)}")
-    count = len(materials)
+
+    materials: Sequence[GrainMaterial]
+    surfaces: Mapping[tuple[str, str], Surface]
+    default: Surface | None = None
+
+    def __post_init__(self) -> None:
+        names = [material.name for material in self.materials]
+        for pair in self.surfaces:
+            for name in pair:
+                if names.count(name) != 1:
+                    raise ParameterError("surfaces", pair, f"names of materials, each given once: {', '.join(names)}")
+
+    def between(self, first: GrainMaterial, second: GrainMaterial) -> Surface:
+        """The surface between two materials.
+
+        Raises:
+            ParameterError: none is given.
+        """
+        pair = first.name, second.name
+        found = self.surfaces.get(pair, self.surfaces.get(pair[::-1], self.default))
+        if found is None:
+            valid = f"with a surface for the pair ({first.name}, {second.name})"
+            raise ParameterError("surfaces", list(self.surfaces), valid)
+        return found
+
+
+def make_pairs(table: PairSurfaces) -> PairTable:
+    """Returns the constants of all pairs.
+
+    Raises:
+        ParameterError: a pair without a surface.
+    """
+    count = len(table.materials)
     constant, law = np.zeros((count * count, 8)), np.zeros((count * count, 5), dtype=np.int64)
-    for a, first in enumerate(materials):
-        for b, second in enumerate(materials):
-            found = surfaces.get((first.name, second.name), surfaces.get((second.name, first.name), default))
-            if found is None:
-                valid = f"with a surface for the pair ({first.name}, {second.name})"
-                raise ParameterError("surfaces", list(surfaces), valid)
-            constant[a * count + b], law[a * count + b] = _row(first, second, found)
+    for a, first in enumerate(table.materials):
+        for b, second in enumerate(table.materials):
+            constant[a * count + b], law[a * count + b] = _row(first, second, table.between(first, second))
     constant.flags.writeable = law.flags.writeable = False
     return PairTable(count, constant, law)
 

@@ -7,8 +7,9 @@ from grouser.physics.granular.arrays import Boundaries, State
 
 # Kinds of shapes, and their numbers in `Boundaries.value`. PLANE, solid behind it: a point (3), outward normal (3).
 # PLATE, thin: centre (3), normal (3), inner and outer radius. CYLINDER, thin: centre (3), axis (3), radius, half its
-# length. MESH, thin: lowest and highest corner of its box (3 each).
-PLANE, PLATE, CYLINDER, MESH = range(4)
+# length. MESH, thin, and SOLIDS (`solids`), which a grain may touch at several points: lowest and highest corner of
+# their box (3 each).
+PLANE, PLATE, CYLINDER, MESH, SOLIDS = range(5)
 
 
 @inlined
@@ -35,15 +36,16 @@ def to_world_axes(state: State, b, v0, v1, v2):
 
 
 @kernel
-def is_near(boundaries: Boundaries, s, point, reach):
-    """Whether a shape may be nearer to a point than a distance."""
-    if boundaries.kind[s] == MESH:
-        box, outside = boundaries.value, False
+def shape_gap(boundaries: Boundaries, s, point):
+    """Least distance of a point from a shape that is possible: from the box of a mesh or solids [m]."""
+    if boundaries.kind[s] >= MESH:
+        box, square = boundaries.value, 0.0
         for c in range(3):
-            outside = outside or point[c] < box[s, c] - reach or point[c] > box[s, 3 + c] + reach
-        return not outside
+            outside = max(box[s, c] - point[c], point[c] - box[s, 3 + c], 0.0)
+            square += outside * outside
+        return math.sqrt(square)
     _, _, _, distance = nearest(boundaries, s, point)
-    return distance < reach
+    return distance
 
 
 @inlined

@@ -2,10 +2,14 @@
 
 import math
 
+import numpy as np
 from scipy.special import gamma
 
+from grouser.physics.base.checks import require_range
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.granular.materials import GrainMaterial, Surface, reduced_modulus
+from grouser.physics.description.data.granular import GrainMaterial, Surface
+from grouser.physics.granular.materials import reduced_modulus
+from grouser.physics.granular.pairs import PairSurfaces
 
 # Steps in the time of an elastic contact: the default, and the least.
 _STEPS, _LEAST_STEPS = 20.0, 10.0
@@ -46,6 +50,30 @@ def shortest_contact(
     if surface.normal == "hooke":
         return math.pi * math.sqrt(mass / surface.stiffness)
     return contact_time(reduced_modulus(material, other), reduced, mass, speed)
+
+
+def shortest_times(
+    radius: np.ndarray, material: np.ndarray, table: PairSurfaces, walls: np.ndarray, speed: float
+) -> tuple[float, float]:
+    """Shortest time of a contact, and shortest Rayleigh time, of grains with each other and with boundaries [s].
+
+    Args:
+        radius, material: of the grains [m], numbers.
+        table: of the materials.
+        walls: numbers of those of boundaries.
+        speed: of the fastest impact [m/s].
+    """
+    require_range("speed", speed, 1e-6, 1e4, "m/s")
+    contact, rayleigh = math.inf, math.inf
+    present = np.unique(material)
+    for a in present:
+        one, least = table.materials[a], float(radius[material == a].min())
+        rayleigh = min(rayleigh, rayleigh_time(one, least))
+        for others, wall in ((present, False), (walls, True)):
+            for b in others:
+                other = table.materials[b]
+                contact = min(contact, shortest_contact(one, other, table.between(one, other), least, speed, wall))
+    return contact, rayleigh
 
 
 def default_step(contact: float, rayleigh: float) -> float:

@@ -17,6 +17,7 @@ from grouser.physics.constraints import room as constraints
 from grouser.physics.contact import room as contact
 from grouser.physics.contact import sleeping_room as sleeping
 from grouser.physics.contact.collide import Collision, first_capacity
+from grouser.physics.granular import room as granular
 from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
 from grouser.physics.hydraulics.prediction import IMPLICIT
@@ -72,6 +73,7 @@ class System(NamedTuple):
     hydraulics: hydraulics.System
     contact: Collision
     sleeping: sleeping.System
+    granular: granular.System
 
 
 class State(NamedTuple):
@@ -82,8 +84,8 @@ class State(NamedTuple):
         q: positions, in the order of `MultibodyModel` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
-        multibody, pushing, springs, joints, loops, soil, tracks, hydraulics, contact, sleeping, constraints: states of
-            the rooms.
+        multibody, pushing, springs, joints, loops, soil, tracks, hydraulics, contact, sleeping, granular, constraints:
+            states of the rooms.
     """
 
     step_count: np.ndarray
@@ -100,6 +102,7 @@ class State(NamedTuple):
     hydraulics: hydraulics.State
     contact: contact.State
     sleeping: sleeping.State
+    granular: granular.State
     constraints: constraints.State
 
 
@@ -119,6 +122,7 @@ LABELS: Any = State(
     hydraulics=hydraulics.LABELS,
     contact=contact.LABELS,
     sleeping=sleeping.LABELS,
+    granular=granular.LABELS,
     constraints=constraints.LABELS,
 )
 
@@ -136,6 +140,7 @@ class Workspace(NamedTuple):
     hydraulics: hydraulics.Workspace
     contact: contact.Workspace
     sleeping: sleeping.Workspace
+    granular: granular.Workspace
     constraints: constraints.Workspace
 
 
@@ -167,6 +172,7 @@ def make_state(system: System) -> State:
         hydraulics=hydraulics.make_state(system.hydraulics),
         contact=contact.make_state(system.contact),
         sleeping=sleeping.make_state(system.sleeping, first_capacity(system.contact).contacts),
+        granular=granular.make_state(system.granular),
         constraints=constraints.make_state(_row_count(system), model.rate_first.shape[0]),
     )
 
@@ -186,6 +192,7 @@ def make_workspace(system: System) -> Workspace:
         hydraulics=hydraulics.make_workspace(system.hydraulics, system.settings.step),
         contact=contact.make_workspace(system.contact, model, capacity),
         sleeping=sleeping.make_workspace(system.sleeping, model, capacity.contacts),
+        granular=granular.make_workspace(system.granular),
         constraints=constraints.make_workspace(_row_count(system), capacity.contacts, coordinates),
     )
 
@@ -208,6 +215,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
         oil_room: oil and implicit,
         contact: contact.acts(system.contact),
         sleeping: sleeping.acts(system.sleeping),
+        granular: granular.acts(system.granular),
         constraints: True,
     }
     return tuple(room for room, acts in rooms.items() if acts)
@@ -218,6 +226,7 @@ def refused_by_rooms(system: System) -> Refused:
     return {
         **contact.refused(system.contact),
         **sleeping.refused(system.sleeping),
+        **granular.refused(system.granular),
         **hydraulics.refused(system.hydraulics),
         **soil.refused(system.soil),
         **tracks.refused(system.tracks),
@@ -228,7 +237,7 @@ def refused_by_rooms(system: System) -> Refused:
 
 
 # Rooms with accounts of energy, in the order in which these are read.
-ACCOUNTS = (pushing, joints, hydraulics, springs_room, loops_room, contact, soil, tracks)
+ACCOUNTS = (pushing, joints, hydraulics, springs_room, loops_room, contact, soil, tracks, granular)
 
 
 def entries_of(system: System) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""Rays from one point: the distances at which they meet the ground with its ruts, obstacles, and links.
+"""Rays from one point: the distances at which they meet the ground with its ruts, obstacles, links and grains.
 
 Neighbouring rays form patches. The shapes that a patch can meet are those whose bounding spheres touch the cone around
 its rays; each ray tries them from the nearest on, and ends when the next one is farther than what it has met.
@@ -16,6 +16,7 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
 from grouser.physics.contact.shapes import Shapes
+from grouser.physics.granular.rays import GrainGrid, make_grain_grid, ray_to_grains, sort_into_cells
 from grouser.physics.multibody.kinematics import Kinematics
 from grouser.physics.sensors.mounting import Mounting
 from grouser.physics.soil.rays import TileGrids, make_tile_grids, ray_to_ground, survey
@@ -108,6 +109,7 @@ class RayCaster:
         self._mounting = mounting
         self._rays = Packed(_make_rays(directions, np.broadcast_to(reach, self._shape), mounting, shapes, on_ground))
         self._make_grids(0)
+        self._make_grain_grid(0)
 
     def cast(self, context: Packed, kinematics: Packed) -> np.ndarray:
         """Distances [m], (rows, columns): infinite where nothing is within reach, zero inside a shape or underground.
@@ -120,12 +122,21 @@ class RayCaster:
         tiles = int(context.state.soil.tile_count[0])
         if tiles > self._tiles:
             self._make_grids(2 * tiles)
+        grains = len(context.state.granular.grains.position)
+        if grains > self._grains:
+            self._make_grain_grid(grains)
         distance = np.empty(self._shape)
-        cast_rays(context, kinematics, self._rays, self._grids, rotation, position, distance.reshape(-1))
+        cast_rays(
+            *(context, kinematics, self._rays, self._grids, self._grain_grid),
+            *(rotation, position, distance.reshape(-1)),
+        )
         return distance
 
     def _make_grids(self, tiles: int) -> None:
         self._tiles, self._grids = tiles, Packed(make_tile_grids(tiles))
+
+    def _make_grain_grid(self, grains: int) -> None:
+        self._grains, self._grain_grid = grains, Packed(make_grain_grid(grains))
 
 
 def _make_rays(directions: np.ndarray, reach: np.ndarray, mounting: Mounting, shapes: int, on_ground: bool) -> _Rays:
@@ -195,13 +206,21 @@ def arguments_of_a_cast(context: Packed, kinematics: Packed) -> tuple[Any, ...]:
     """Arguments of `cast_rays` that have the right types, for compiling it ahead."""
     mounting = Mounting(0, -1, np.eye(3), np.zeros(3))
     rays = _make_rays(np.array([[[1.0, 0.0, 0.0]]]), np.ones((1, 1)), mounting, 1, True)
-    return context, kinematics, Packed(rays), Packed(make_tile_grids(1)), np.eye(3), np.zeros(3), np.zeros(1)
+    grids = Packed(make_tile_grids(1)), Packed(make_grain_grid(1))
+    return context, kinematics, Packed(rays), *grids, np.eye(3), np.zeros(3), np.zeros(1)
 
 
 @kernel
 def cast_rays(
-    context: "StepContext", kinematics: Kinematics, rays: _Rays, grids: TileGrids, rotation, position, distance
-):
+    context: "StepContext",
+    kinematics: Kinematics,
+    rays: _Rays,
+    grids: TileGrids,
+    grain_grid: GrainGrid,
+    rotation,
+    position,
+    distance,
+):  # fmt: skip
     """Fills `distance` with the distance at which each ray meets something, infinite where nothing is in its way [m].
 
     Args:
@@ -209,6 +228,7 @@ def cast_rays(
         kinematics: of the machine.
         rays: see `_Rays`.
         grids: for the opened tiles of soft ground, or more.
+        grain_grid: for the grains, or more.
         rotation, position: of the sensor's frame in the world, from the kinematics' origin [m].
         distance: result, (rays,).
     """
@@ -226,21 +246,26 @@ def cast_rays(
     terrain, cell = system.contact.terrain, system.soil.cell[0]
     x, y, z = position[0] + origin[0], position[1] + origin[1], position[2] + origin[2]
     survey(terrain, cell, state.soil, grids, x, y, rays.farthest, distance.shape[0] // _RAYS_PER_TILE)
+    sort_into_cells(state.granular.grains, grain_grid)
     for p in range(rays.axis.shape[0]):
         count = _gather(shapes, rays, p)
         for k in range(rays.first[p], rays.first[p + 1]):
             dx, dy, dz = rays.direction[k, 0], rays.direction[k, 1], rays.direction[k, 2]
             nearest = _nearest_shape(shapes, rays, count, dx, dy, dz)
+            r = rotation
+            way = (
+                r[0, 0] * dx + r[0, 1] * dy + r[0, 2] * dz,
+                r[1, 0] * dx + r[1, 1] * dy + r[1, 2] * dz,
+                r[2, 0] * dx + r[2, 1] * dy + r[2, 2] * dz,
+            )
             if rays.on_ground:
-                r = rotation
-                ground = ray_to_ground(
-                    *(terrain, cell, state.soil, grids, x, y, z),
-                    r[0, 0] * dx + r[0, 1] * dy + r[0, 2] * dz,
-                    r[1, 0] * dx + r[1, 1] * dy + r[1, 2] * dz,
-                    r[2, 0] * dx + r[2, 1] * dy + r[2, 2] * dz,
-                    min(nearest, rays.reach[k]),
-                )
+                end = min(nearest, rays.reach[k])
+                ground = ray_to_ground(terrain, cell, state.soil, grids, x, y, z, way[0], way[1], way[2], end)
                 nearest = min(nearest, ground)
+            if grain_grid.size[0] > 0:
+                end = min(nearest, rays.reach[k])
+                grain = ray_to_grains(state.granular.grains, grain_grid, x, y, z, way[0], way[1], way[2], end)
+                nearest = min(nearest, grain)
             distance[rays.place[k]] = nearest
 
 

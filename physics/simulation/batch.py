@@ -168,6 +168,7 @@ class Batch(Generic[Copy]):
             soil=stacked([state.soil for state in states]),
             contact=stacked([state.contact for state in states]),
             sleeping=stacked([state.sleeping for state in states]),
+            granular=stacked([state.granular for state in states]),
         )
         for i, (engine, state) in enumerate(zip(self._engines, states, strict=True)):
             own = element(self.state, i)

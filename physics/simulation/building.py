@@ -22,6 +22,7 @@ from grouser.physics.description.data.world import Ground, World, require_world
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.flexible_links.division import split_flexible_links
+from grouser.physics.granular.medium import make_grains
 from grouser.physics.hydraulics.actuator_geometry import make_actuator_geometry
 from grouser.physics.hydraulics.elements import beyond_published_schemes, make_network
 from grouser.physics.hydraulics.faults import Fault, leaks, machine_faults
@@ -114,6 +115,7 @@ def set_up(
     network, lines, flow_element_owners = make_network(divided)
     _check_scheme(divided, scheme)
     wheels = make_wheels(divided, names, world)
+    collision = make_collision(divided, names, world)
     system = System(
         settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
         multibody=model,
@@ -124,8 +126,9 @@ def set_up(
         soil=wheels,
         tracks=make_tracks(divided, names, world, wheels),
         hydraulics=Hydraulics(make_actuator_geometry(divided, names, model), network),
-        contact=make_collision(divided, names, world),
+        contact=collision,
         sleeping=no_sleeping(),
+        granular=make_grains(divided, world, collision.shapes, float(step)),
     )
     if sleeping:
         system = system._replace(sleeping=_sleeping(system))
@@ -273,7 +276,7 @@ def _sleeping(system: System) -> Sleeping:
     actuators, laws = system.hydraulics.geometry, system.joints.laws
     bodies = (system.loops.parent_body, system.loops.child_body, actuators.barrel_body, actuators.rod_body)
     rates = (laws.rate_index, system.springs.rate_index, system.multibody.spring_rate)
-    held = np.concatenate([*bodies, system.soil.body, system.tracks.body])
+    held = np.concatenate([*bodies, system.soil.body, system.tracks.body, system.granular.body])
     return make_sleeping(system.multibody, system.contact.shapes, held, np.concatenate(rates))
 
 

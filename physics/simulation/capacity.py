@@ -7,6 +7,7 @@ from grouser.physics.contact import resting, slots
 from grouser.physics.contact import room as contact
 from grouser.physics.contact import sleeping_room as sleeping
 from grouser.physics.contact.collide import Capacity
+from grouser.physics.granular import arrays as granular
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.soil import tiles
 
@@ -17,15 +18,20 @@ class StateCapacity(NamedTuple):
     Attributes:
         tiles: of soft ground.
         contacts: of the last step, and those of sleeping bodies.
+        grains, grain_pairs, grain_contacts: grains, listed pairs of them, and listed contacts with boundaries.
     """
 
     tiles: int
     contacts: int
+    grains: int
+    grain_pairs: int
+    grain_contacts: int
 
 
 def capacity_of(state: State) -> StateCapacity:
     """Capacity of a state's arrays."""
-    return StateCapacity(len(state.soil.tile_place), len(state.contact.memory.slot))
+    tiles, contacts = len(state.soil.tile_place), len(state.contact.memory.slot)
+    return StateCapacity(tiles, contacts, *granular.capacity_of(state.granular.grains))
 
 
 def common_capacity(one: State, other: State) -> StateCapacity:
@@ -44,7 +50,8 @@ def with_capacity(state: State, capacity: StateCapacity) -> State:
         if len(state.sleeping.still):
             laid = resting.with_capacity(state.sleeping.contacts, capacity.contacts)
             state = state._replace(sleeping=state.sleeping._replace(contacts=laid))
-    return state
+    grains = granular.with_capacity(state.granular.grains, *capacity[2:])
+    return state._replace(granular=state.granular._replace(grains=grains))
 
 
 def with_contact_room(workspace: Workspace, system: System, capacity: Capacity) -> Workspace:

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from grouser.physics.base.errors import ConvergenceError, DivergenceError
 from grouser.physics.integrators.context import State
 from grouser.physics.simulation.building import Setup
@@ -26,6 +28,10 @@ def divergence(setup: Setup, state: State, time: float, unsolved_rate: int) -> D
         for name, value in zip(names, values, strict=False):  # Rotors come after the pistons of cylinders.
             if not math.isfinite(value):
                 return DivergenceError(time, setup.machine.joint_title(name), float(value))
+    grains = state.granular.grains
+    lost = np.flatnonzero(~np.isfinite(grains.position[: grains.number[0]]).all(axis=1))
+    if len(lost):
+        return DivergenceError(time, f"grain {grains.ident[lost[0]]}", math.inf)
     if setup.integrator == "variational":
         problem = (
             "the variational integrator finds no rates for "

@@ -9,11 +9,12 @@ import numpy as np
 
 from grouser.physics.base.exclusive import Exclusive
 from grouser.physics.base.packed import Packed
-from grouser.physics.base.phases import MORE_TILES, NOTHING
+from grouser.physics.base.phases import MORE_GRAIN_CONTACTS, MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.contact.collide import Capacity, clear_convex_distances, needed_capacity
 from grouser.physics.contact.waking import begin_sleeping, wake_island
+from grouser.physics.granular import room as granular
 from grouser.physics.integrators.context import (
     State,
     StepContext,
@@ -113,7 +114,7 @@ class Engine:
         self._warned_soils: set[str] = set()
         self._warned_tracks: set[str] = set()
         self._warned_links: set[str] = set()
-        self._warned_of_turning = False
+        self._warned_of_turning = self._warned_of_grains = False
         self._schedule = make_schedule(system)
         self._compiled = False
         self.exclusive = Exclusive()
@@ -175,6 +176,9 @@ class Engine:
         room = capacity_of(self.state)
         if asked == MORE_TILES:
             return room._replace(tiles=2 * room.tiles)
+        if asked == MORE_GRAIN_CONTACTS:
+            grains = granular.needed_capacity(self.state.granular, self.workspace.granular)
+            return room._replace(grains=grains[0], grain_pairs=grains[1], grain_contacts=grains[2])
         system, work = self.setup.system, self.workspace.contact
         needed = needed_capacity(system.contact, work.detection)
         needed = needed._replace(contacts=needed.contacts + int(self.state.sleeping.contacts.memory.count[0]))
@@ -207,6 +211,7 @@ class Engine:
         for warning in bent_too_far(self.setup.machine, self.setup.beams, self.state.q, self._warned_links):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         self._warn_of_turning()
+        self._warn_of_grains()
         unsettled, rate, _ = self.workspace.constraints.unsettled
         if unsettled > 0:
             self.workspace.constraints.unsettled[0] = -1  # A marker that the warning has been given.
@@ -234,6 +239,21 @@ class Engine:
                 stacklevel=4,
             )
 
+    def _warn_of_grains(self):
+        """Warns once of grains whose contacts with a body are too stiff for the step, as `_warn_of_turning`."""
+        stiffest, boundary = self.workspace.granular.stiffest.tolist()
+        if stiffest > 1.0 and not self._warned_of_grains:
+            self._warned_of_grains = True
+            setup = self.setup
+            body = setup.system.granular.body[int(boundary)]
+            link = setup.names.links[int(np.flatnonzero(setup.names.link_body == body)[0])]
+            warnings.warn(
+                f'the contacts of grains with "{link}" are {stiffest:.1f} times as stiff as its mass and the step '
+                f"resolve: take a step of at most {self.step_size / stiffest**0.5:.2g} s, or softer grains",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
     # --- buffers ----------------------------------------------------------------------------------------------------
 
     @property
@@ -254,6 +274,9 @@ class Engine:
     def use_state(self, state: State) -> None:
         """Goes on with the arrays of another state of the same system."""
         self.state = state
+        if not granular.has_room(state.granular, self.workspace.granular):
+            roomy = granular.with_room(self.setup.system.granular, state.granular, self.workspace.granular)
+            self.workspace = self.workspace._replace(granular=roomy)
         self._pack()
 
     def take_state(self, source: State) -> None:
@@ -290,6 +313,7 @@ class Engine:
         work.joints.frictions.impulse[:] = 0.0
         work.hydraulics.brake[:] = False
         work.loops.rows.impulse[:] = 0.0
+        granular.clear_outputs(work.granular)
         if len(work.sleeping.q):
             work.sleeping.q[:] = self.state.q
             span_all(self.packed.multibody, self.context.workspace.multibody.awake)

@@ -23,6 +23,7 @@ from grouser.physics.simulation.arrays import Arrays
 from grouser.physics.simulation.batch import Batch
 from grouser.physics.simulation.building import set_up
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
+from grouser.physics.simulation.clearing import clear_grains
 from grouser.physics.simulation.engine import Engine, parts_to_samples
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
 from grouser.physics.simulation.membership import select_all, select_member
@@ -95,7 +96,7 @@ class Simulation(MachineView):
         self.spawn = spawn
         self.sleeping = sleeping
         engine = Engine(setup)
-        inside = lift_out(engine, spawn)
+        inside = (*lift_out(engine, spawn), *clear_grains(engine, engine.initial))
         self._stand_on(engine)
         self.warnings: tuple[str, ...] = (*setup.warnings, *inside, *self.vibration.warnings())
         self.reset()

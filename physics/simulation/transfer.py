@@ -36,6 +36,7 @@ from grouser.physics.contact.resting import take_up
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
+from grouser.physics.granular.arrays import BODY_ARRAYS
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.integrators.context import LABELS, State
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
@@ -177,7 +178,7 @@ def _carried_state(source, target, kept):
             one, other = rows[kind]
             after[other] = before[one]
     _carry_contacts(source, present, target, kept, new)
-    return new
+    return _carry_grains(source, old, target, kept, new)
 
 
 def _wide_awake(source) -> State:
@@ -206,6 +207,29 @@ def _carry_contacts(source, present, target, kept, state):
     for old, new in zip(before[2:], memory[2:], strict=True):
         new[: len(stays)] = old[stays]
     memory.slot[: len(stays)] = slots[stays]
+
+
+def _carry_grains(source, old: State, target, kept, state: State) -> State:
+    """The state with all grains; those on the world and on machines that are kept keep the memory of their contacts."""
+    grains, own = old.granular.grains, state.granular.grains
+    there, here = _common(_boundary_labels(source), _boundary_labels(target), target, kept)
+    moved = np.full(len(source.arrays.system.granular.grains.boundaries.kind) + 1, -1)
+    moved[there] = here
+    carried = grains._replace(
+        **{name: getattr(own, name) for name in BODY_ARRAYS},
+        boundary_shape=moved[grains.boundary_shape],
+        stale=np.ones_like(grains.stale),
+        asleep=np.zeros_like(grains.asleep),
+    )
+    return state._replace(granular=state.granular._replace(grains=carried))
+
+
+def _boundary_labels(simulation) -> list[_Label]:
+    """Labels of the shapes of boundaries of grains: ground and obstacles, then links."""
+    system, names = simulation.arrays.system.granular, simulation.arrays.names
+    bodies = system.body[system.grains.boundaries.body].tolist()
+    links = names.link_body.tolist()
+    return [_Label("link", names.links[links.index(body)]) if body >= 0 else _Label(_WORLD, "") for body in bodies]
 
 
 def _owners(simulation) -> dict[str, list[_Label]]:

@@ -55,6 +55,7 @@ from grouser.physics.simulation.circuit_view import CircuitView
 from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.faults import FaultMap
+from grouser.physics.simulation.grains_view import GrainsView
 from grouser.physics.simulation.membership import Selection
 from grouser.physics.simulation.named_view import NamedView, elements_view, numbers_view, require_name, rows_view
 from grouser.physics.simulation.placing import base_coordinates, place_base
@@ -100,6 +101,7 @@ class MachineView:
             frame.
         obstacle_wrench: the part of it that obstacles and other machines exert, without ground, soil and own links.
         sensors: readings of sensors by their types: `sensors.imu["name"]`.
+        grains: of the world.
     """
 
     def __init__(self, engine: Engine, selection: Selection):
@@ -130,6 +132,7 @@ class MachineView:
         self._make_hydraulic_views()
         self._make_force_views()
         self.sensors: SensorViews = make_sensor_views(engine, selection)
+        self.grains = GrainsView(engine)
 
     def _close(self) -> None:
         """Ends the making of the view: from now on only the emergency stop is set by assignment."""

@@ -67,6 +67,35 @@ def test_ruts_replace_the_natural_ground(theatre: Theatre, world_file: Callable[
     assert surface("/ground/dry_sand").area == pytest.approx(area)
 
 
+def test_grains_are_drawn_in_colours(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+    """One mesh for all grains, which move with the messages; colours by material or speed."""
+    fills = "fills: {heap: {material: stone, box: [1, 1, 1], radius: 0.1}}"
+    viewer = theatre.open_viewer(world_file(f"granular: {{materials: {{stone: {{youngs_modulus: 1.0e6}}}}, {fills}}}"))
+    publisher = theatre.stage.create_publisher(PointCloud2, topics.GRAINS, topics.SENSOR_DATA)
+    theatre.wait_for(lambda: publisher.get_subscription_count() == 1, "the viewer listens")
+    column = np.arange(3.0)
+    grains = {"x": column, "y": -column, "z": 2.0 * column, "radius": 0.1 + 0.01 * column, "speed": column}
+    cloud = grains | {"material": np.array([0.0, 0.0, 1.0])}
+
+    def shows(places: np.ndarray) -> bool:
+        publisher.publish(point_cloud("map", 0, cloud))
+        return (balls := handle(viewer, "/grains")) is not None and np.allclose(balls.batched_positions, places)
+
+    theatre.wait_for(lambda: shows(np.stack([column, -column, 2.0 * column], axis=1)), "the grains")
+    balls = handle(viewer, "/grains")
+    np.testing.assert_allclose(balls.batched_scales, 0.1 + 0.01 * column, rtol=1e-6)
+    stones = np.array(balls.batched_colors)
+    assert (stones[0] == stones[1]).all() and (stones[0] != stones[2]).any()
+    cloud["x"] = column + 1.0
+    theatre.wait_for(
+        lambda: shows(np.stack([column + 1.0, -column, 2.0 * column], axis=1)), "the grains at their new places"
+    )
+    with viewer.scene.server.atomic():
+        viewer.scene.grains.colour_by("speed")
+    speeds = np.array(handle(viewer, "/grains").batched_colors)
+    assert len({tuple(colour) for colour in speeds.tolist()}) == 3
+
+
 def test_natural_ground_covers_all_but_the_tiles() -> None:
     """Over a map of soils and scattered tiles: each place is in one rectangle, of its soil, or in a tile."""
     types = np.random.default_rng(6).integers(-1, 2, (5, 4))

@@ -8,17 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grouser import ParameterError
+from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.bed import Grains, GranularBed
-from grouser.physics.granular.boundaries import Boundary, Cylinder, Mesh, Plane, Plate, make_boundaries
-from grouser.physics.granular.materials import (
-    GrainMaterial,
-    Surface,
-    damping_ratio,
-    reduced_modulus,
-    reduced_shear_modulus,
-    restitution_of,
-)
-from grouser.physics.granular.pairs import ADHESION, FRICTION, make_pairs
+from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Plate
+from grouser.physics.granular.boundaries import make_boundaries
+from grouser.physics.granular.materials import damping_ratio, reduced_modulus, reduced_shear_modulus, restitution_of
+from grouser.physics.granular.pairs import ADHESION, FRICTION, PairSurfaces, make_pairs
 from grouser.physics.granular.shapes import nearest, nearest_of_triangle
 from grouser.physics.granular.time_step import contact_time, largest_overlap, rayleigh_time
 
@@ -69,14 +64,16 @@ def test_elastic_impact_in_closed_form():
 
 
 def test_each_pair_of_materials_has_its_surface():
-    pairs = make_pairs([GLASS, WALL], {("wall", "glass"): Surface(friction=0.1)}, Surface(friction=0.5, adhesion=1.0))
+    pairs = make_pairs(
+        PairSurfaces([GLASS, WALL], {("wall", "glass"): Surface(friction=0.1)}, Surface(friction=0.5, adhesion=1.0))
+    )
     assert pairs.constant[:, FRICTION].tolist() == [0.5, 0.1, 0.1, 0.5]
     assert pairs.constant[0, ADHESION] == pytest.approx(2.0 * math.pi)
 
 
 def test_pair_without_a_surface_is_refused():
     with pytest.raises(ParameterError, match=r"surface for the pair \(glass, wall\)"):
-        make_pairs([GLASS, WALL], {("glass", "glass"): Surface()})
+        make_pairs(PairSurfaces([GLASS, WALL], {("glass", "glass"): Surface()}))
 
 
 @pytest.mark.parametrize(

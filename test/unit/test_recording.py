@@ -365,7 +365,7 @@ def test_files_that_are_not_recordings_are_refused(recorded, tmp_path, capsys):
         ("empty.mcap", "not a recording of grouser"),
         ("text.mcap", "not a recording of grouser"),
         ("absent.mcap", "cannot be read: No such file"),
-        ("old.mcap", "not a recording in format 4 or 5"),
+        ("old.mcap", "not a recording in format 6"),
     ):
         assert cli.main(["replay", str(tmp_path / name)]) == cli.EXIT_BAD_INPUT
         said = capsys.readouterr().err

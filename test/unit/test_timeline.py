@@ -20,7 +20,8 @@ from grouser.recording.state_hash import state_hash
 from grouser.recording.timeline import Timeline
 
 STEP = 0.002
-LARGE = StateCapacity(tiles=1024, contacts=256)  # more than the run needs; what is unused is the same everywhere
+# More than the run needs; what is unused is the same everywhere.
+LARGE = StateCapacity(tiles=1024, contacts=256, grains=0, grain_pairs=0, grain_contacts=0)
 BOX = """<robot name="box"><link name="box">
   <inertial><mass value="20"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
   <collision><geometry><box size="0.4 0.4 0.4"/></geometry></collision></link></robot>"""

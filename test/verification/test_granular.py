@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from grouser import DivergenceError, ParameterError
+from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.bed import Grains, GranularBed
-from grouser.physics.granular.boundaries import Boundary, Cylinder, Mesh, Plane, Vibration
-from grouser.physics.granular.materials import GrainMaterial, Surface
+from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Vibration
 
 RADIUS, GRAVITY = 0.005, 9.81
 GLASS = GrainMaterial("glass", 1e7, 0.25, 2500.0)

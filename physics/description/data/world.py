@@ -15,6 +15,7 @@ from grouser.physics.base.checks import (
     require_vector,
 )
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.granular import GranularMedia
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from grouser.physics.description.data.soil import SoilGround
@@ -199,6 +200,7 @@ class World:
         spawn: initial pose of a floating base's link frame, in the world frame.
         poses: other named poses.
         geodetic_origin: where on the earth it is; None for nowhere.
+        granular: its grains; None for none.
         files: meshes and maps that the world file refers to.
         file, source: path of the world file, and its text.
 
@@ -216,6 +218,7 @@ class World:
     tags: tuple[str, ...] = field(default=(), compare=False)
     poses: tuple[NamedPose, ...] = ()
     geodetic_origin: GeodeticOrigin | None = None
+    granular: GranularMedia | None = None
     file: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
 
@@ -235,6 +238,16 @@ class World:
         object.__setattr__(self, "poses", require_items("poses", self.poses, NamedPose, "a NamedPose"))
         if self.geodetic_origin is not None:
             require_type("geodetic_origin", self.geodetic_origin, GeodeticOrigin, "a GeodeticOrigin, or None")
+        if self.granular is not None:
+            require_type("granular", self.granular, GranularMedia, "a GranularMedia, or None")
+            names = [obstacle.name for obstacle in obstacles]
+            for vibration in self.granular.vibrations:
+                if vibration.obstacle not in names:
+                    raise ParameterError("vibrating obstacle", vibration.obstacle, f"one of {', '.join(names)}")
+            if self.soil is not None:
+                raise ParameterError(
+                    "granular", "grains on soft ground", "grains on rigid ground, or soft ground alone"
+                )
 
     def __repr__(self) -> str:
         ground = "no ground" if self.ground is None else "height field" if self.ground.heightfield else "plane"

@@ -20,6 +20,7 @@ from grouser.physics.description.data.world import (
 from grouser.physics.description.soils.reader import read_soil
 from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.yaml_reader import BYTES_MAX, Reader, compose_text
+from grouser.physics.description.world.grains import read_grains
 from grouser.physics.description.world.ground_edge import edge_walls, has_edge
 from grouser.physics.description.world.heightfield import read_heightfield
 from grouser.physics.description.world.obstacles import read_obstacles
@@ -27,7 +28,18 @@ from grouser.physics.description.world.obstacles import read_obstacles
 SPAWN = "spawn"  # name of the initial pose
 _PLANE = ("height", "point", "normal")
 _KEYS = (*_PLANE, "heightfield", "friction", "restitution", "material", "edge", "soil")
-_WORLD_KEYS = ("name", "description", "tags", "gravity", "ground", "obstacles", SPAWN, "poses", "geodetic_origin")
+_WORLD_KEYS = (
+    "name",
+    "description",
+    "tags",
+    "gravity",
+    "ground",
+    "obstacles",
+    SPAWN,
+    "poses",
+    "geodetic_origin",
+    "granular",
+)
 _GEODETIC_KEYS = {"latitude": 90.0, "longitude": 180.0, "altitude": ALTITUDE_MAX, "yaw_deg": 360.0}
 _POSE_KEYS = ("xyz", "rpy_deg", "description", "tags")
 _SOIL_SLOPE_MAX = 45.0  # degrees
@@ -39,7 +51,7 @@ def load_world(path: str | Path | None = None) -> World:
 
     Args:
         path: a YAML file with the keys name, description, tags, gravity, ground, obstacles, spawn, poses,
-            geodetic_origin, all optional; None gives the flat default world.
+            geodetic_origin, granular, all optional; None gives the flat default world.
 
     Returns:
         The world, checked.
@@ -73,10 +85,14 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
     reader = Reader(file)
     nodes = reader.mapping(root, "world", _WORLD_KEYS)
     default = World()
+    ground = _read_ground(reader, nodes["ground"]) if "ground" in nodes else default.ground
+    if "granular" in nodes and ground is not None and ground.soil is not None:
+        remedy = "leave out the soil of the ground, or the grains"
+        raise reader.error(nodes["granular"], "granular", "grains do not lie on soft ground", remedy)
     world = World(
         name=reader.text(nodes["name"], "name") if "name" in nodes else stem,
         gravity=_read_gravity(reader, nodes["gravity"]) if "gravity" in nodes else default.gravity,
-        ground=_read_ground(reader, nodes["ground"]) if "ground" in nodes else default.ground,
+        ground=ground,
         obstacles=read_obstacles(reader, nodes["obstacles"]) if "obstacles" in nodes else default.obstacles,
         spawn=_read_spawn(reader, nodes[SPAWN]) if SPAWN in nodes else default.spawn,
         files=tuple(reader.files),
@@ -84,6 +100,7 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
         tags=_read_tags(reader, nodes["tags"], "tags") if "tags" in nodes else default.tags,
         poses=_read_poses(reader, nodes["poses"]) if "poses" in nodes else default.poses,
         geodetic_origin=_read_geodetic_origin(reader, nodes["geodetic_origin"]) if "geodetic_origin" in nodes else None,
+        granular=read_grains(reader, nodes["granular"]) if "granular" in nodes else None,
     )
     return _with_walls(reader, world, nodes)
 

@@ -1,0 +1,196 @@
+"""Granular media of a world file."""
+
+import math
+from dataclasses import fields
+from typing import Any
+
+import yaml
+
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.granular import (
+    MOST_GRAINS,
+    GrainEmitter,
+    GrainFill,
+    GrainMaterial,
+    GrainPair,
+    GrainSink,
+    GranularMedia,
+    ObstacleVibration,
+    Surface,
+)
+from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
+from grouser.physics.description.text.yaml_reader import Reader
+
+_KEYS = (
+    *("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping"),
+    *("emitters", "sinks", "vibrations"),
+)
+_MATERIAL_KEYS = ("youngs_modulus", "poisson_ratio", "density")
+_SURFACE_KEYS = tuple(one.name for one in fields(Surface))
+_TEXTS = ("normal", "tangential", "rolling", "damping_end")
+_SHAPES = ("box", "cylinder", "sphere")
+_EMITTER_KEYS = ("material", "box", "xyz", "rpy_deg", "rate", "radius", "velocity", "begin", "end", "seed")
+_FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed")
+
+
+def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
+    """Returns the grains of a world file.
+
+    Raises:
+        MachineError: a key is missing or wrong, or a value is out of its range.
+    """
+    name = "granular"
+    nodes = reader.mapping(node, name, _KEYS)
+    given: dict[str, Any] = {
+        "materials": tuple(
+            _read_material(reader, value, key)
+            for key, value in reader.entries(reader.required(nodes, "materials", node, name), f"{name} materials")
+        ),
+        "fills": tuple(
+            _read_fill(reader, value, key)
+            for key, value in reader.entries(reader.required(nodes, "fills", node, name), f"{name} fills")
+        ),
+    }
+    if "pairs" in nodes:
+        items = reader.items(nodes["pairs"], f"{name} pairs")
+        given["pairs"] = tuple(_read_pair(reader, item, f"{name} pairs") for item in items)
+    if "surface" in nodes:
+        given["surface"] = _read_surface(reader, nodes["surface"], f"{name} surface", ())
+    if "boundary" in nodes:
+        given["boundary"] = _read_material(reader, nodes["boundary"], GranularMedia.boundary.name)
+    for key in ("settle", "impact_speed", "contact_step"):
+        if key in nodes:
+            given[key] = reader.number(nodes[key], f"{name} {key}")
+    for key, read in (("emitters", _read_emitter), ("sinks", _read_sink), ("vibrations", _read_vibration)):
+        if key in nodes:
+            given[key] = tuple(read(reader, value, one) for one, value in reader.entries(nodes[key], f"{name} {key}"))
+    if "sleeping" in nodes:
+        given["sleeping"] = reader.boolean(nodes["sleeping"], f"{name} sleeping")
+    return _made(reader, node, name, GranularMedia, given)
+
+
+def _read_material(reader: Reader, node: yaml.Node, name: str) -> GrainMaterial:
+    shown = f"granular material {name[:60]}"
+    nodes = reader.mapping(node, shown, _MATERIAL_KEYS)
+    reader.required(nodes, "youngs_modulus", node, shown)
+    given = {key: reader.number(value, f"{shown} {key}", -1e15, 1e15) for key, value in nodes.items()}
+    return _made(reader, node, shown, GrainMaterial, {"name": name, **given})
+
+
+def _read_pair(reader: Reader, node: yaml.Node, name: str) -> GrainPair:
+    nodes = reader.mapping(node, name, ("between", *_SURFACE_KEYS))
+    between = reader.required(nodes, "between", node, name)
+    names = [reader.text(item, f"{name} between") for item in reader.items(between, f"{name} between")]
+    if len(names) != 2:
+        raise reader.error(between, f"{name} between", f"{len(names)} materials", "write [first, second]")
+    return GrainPair(names[0], names[1], _read_surface(reader, node, name, ("between",)))
+
+
+def _read_surface(reader: Reader, node: yaml.Node, name: str, besides: tuple[str, ...]) -> Surface:
+    nodes = reader.mapping(node, name, (*besides, *_SURFACE_KEYS))
+    given: dict[str, Any] = {}
+    for key, value in nodes.items():
+        if key in _TEXTS:
+            given[key] = reader.text(value, f"{name} {key}")
+        elif key == "springs":
+            given[key] = _read_whole(reader, value, f"{name} {key}", 1000)
+        elif key not in besides:
+            given[key] = reader.number(value, f"{name} {key}")
+    return _made(reader, node, name, Surface, given)
+
+
+def _read_fill(reader: Reader, node: yaml.Node, name: str) -> GrainFill:
+    shown = f"granular fill {name[:60]}"
+    nodes = reader.mapping(node, shown, _FILL_KEYS)
+    shapes = [key for key in _SHAPES if key in nodes]
+    if len(shapes) != 1:
+        raise reader.error(node, shown, f"it has {len(shapes)} volumes", f"give one of {', '.join(_SHAPES)}")
+    given: dict[str, Any] = {
+        "name": name,
+        "material": reader.text(reader.required(nodes, "material", node, shown), f"{shown} material"),
+        "geometry": _read_volume(reader, nodes[shapes[0]], shapes[0], f"{shown} {shapes[0]}"),
+        "pose": reader.pose(nodes, shown),
+        "radius": _read_radius(reader, reader.required(nodes, "radius", node, shown), f"{shown} radius"),
+    }
+    if "count" in nodes:
+        given["count"] = _read_whole(reader, nodes["count"], f"{shown} count", MOST_GRAINS)
+    if "seed" in nodes:
+        given["seed"] = _read_whole(reader, nodes["seed"], f"{shown} seed", 2**53)
+    if "mass" in nodes:
+        given["mass"] = reader.number(nodes["mass"], f"{shown} mass")
+    return _made(reader, node, shown, GrainFill, given)
+
+
+def _read_emitter(reader: Reader, node: yaml.Node, name: str) -> GrainEmitter:
+    shown = f"granular emitter {name[:60]}"
+    nodes = reader.mapping(node, shown, _EMITTER_KEYS)
+    given: dict[str, Any] = {
+        "name": name,
+        "material": reader.text(reader.required(nodes, "material", node, shown), f"{shown} material"),
+        "box": Box(reader.sizes(reader.required(nodes, "box", node, shown), f"{shown} box")),
+        "rate": reader.number(reader.required(nodes, "rate", node, shown), f"{shown} rate"),
+        "pose": reader.pose(nodes, shown),
+        "radius": _read_radius(reader, reader.required(nodes, "radius", node, shown), f"{shown} radius"),
+    }
+    if "velocity" in nodes:
+        given["velocity"] = reader.vector(nodes["velocity"], f"{shown} velocity")
+    for key in ("begin", "end"):
+        if key in nodes:
+            given[key] = reader.number(nodes[key], f"{shown} {key}")
+    if "seed" in nodes:
+        given["seed"] = _read_whole(reader, nodes["seed"], f"{shown} seed", 2**53)
+    return _made(reader, node, shown, GrainEmitter, given)
+
+
+def _read_sink(reader: Reader, node: yaml.Node, name: str) -> GrainSink:
+    shown = f"granular sink {name[:60]}"
+    nodes = reader.mapping(node, shown, ("box", "xyz", "rpy_deg"))
+    box = Box(reader.sizes(reader.required(nodes, "box", node, shown), f"{shown} box"))
+    return _made(reader, node, shown, GrainSink, {"name": name, "box": box, "pose": reader.pose(nodes, shown)})
+
+
+def _read_vibration(reader: Reader, node: yaml.Node, name: str) -> ObstacleVibration:
+    shown = f"granular vibration {name[:60]}"
+    nodes = reader.mapping(node, shown, ("amplitude", "frequency", "phase_deg"))
+    given: dict[str, Any] = {
+        "obstacle": name,
+        "amplitude": reader.vector(reader.required(nodes, "amplitude", node, shown), f"{shown} amplitude"),
+        "frequency": reader.number(reader.required(nodes, "frequency", node, shown), f"{shown} frequency"),
+    }
+    if "phase_deg" in nodes:
+        given["phase"] = math.radians(reader.number(nodes["phase_deg"], f"{shown} phase_deg"))
+    return _made(reader, node, shown, ObstacleVibration, given)
+
+
+def _read_volume(reader: Reader, node: yaml.Node, shape: str, name: str) -> Box | Cylinder | Sphere:
+    if shape == "box":
+        return Box(reader.sizes(node, name))
+    if shape == "sphere":
+        return Sphere(reader.size(node, name))
+    nodes = reader.mapping(node, name, ("radius", "length"))
+    radius, length = (
+        reader.size(reader.required(nodes, key, node, name), f"{name} {key}") for key in ("radius", "length")
+    )
+    return Cylinder(radius, length)
+
+
+def _read_radius(reader: Reader, node: yaml.Node, name: str) -> tuple[float, float]:
+    if isinstance(node, yaml.SequenceNode):
+        return reader.pair(node, name)
+    radius = reader.size(node, name)
+    return radius, radius
+
+
+def _read_whole(reader: Reader, node: yaml.Node, name: str, most: int) -> int:
+    value = reader.number(node, name, 0.0, float(most))
+    if value != int(value):
+        raise reader.error(node, name, f"{value:g} is not a whole number")
+    return int(value)
+
+
+def _made(reader: Reader, node: yaml.Node, name: str, kind: type, given: dict[str, Any]) -> Any:
+    """A value of this type; its own complaint becomes one with file and line."""
+    try:
+        return kind(**given)
+    except ParameterError as problem:
+        raise reader.error(node, name, f"{problem.name} is {problem.value}; valid: {problem.valid}") from None

@@ -1,0 +1,224 @@
+"""The grains of a world between its ground, its obstacles and the links of a machine, as arrays."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.spatial import matrix
+from grouser.physics.contact.laws import LawTable
+from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
+from grouser.physics.description.data.granular import GrainEmitter, GrainMaterial, GrainSink, GranularMedia, Surface
+from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.world import Ground, Heightfield, World
+from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
+from grouser.physics.granular.bed import Grains
+from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, Solids, Vibration
+from grouser.physics.granular.boundaries import make_boundaries
+from grouser.physics.granular.filling import fill_volume
+from grouser.physics.granular.pairs import PairSurfaces, make_pairs
+from grouser.physics.granular.room import System as Room
+from grouser.physics.granular.settling import settled
+from grouser.physics.granular.sources import WIDTH, Sources, no_sources
+from grouser.physics.granular.time_step import check_step, default_step, shortest_times
+
+# Name of the boundary of ground and obstacles, the first.
+WORLD = "world"
+# Lists get this much more room than the settled grains need [-], and boundary contacts this many for each grain.
+_MORE, _CONTACTS = 1.5, 2
+# Time at rest after which a grain falls asleep [s].
+_REST_TIME = 0.05
+# Steps of the contacts within one of the machine, at most.
+_MOST_STEPS = 1000
+
+
+def no_grains() -> Room:
+    """Nothing."""
+    nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
+    system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, 1.0)
+    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources())
+
+
+def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> Room:
+    """The grains of a world.
+
+    Args:
+        machine: gives the materials of its links.
+        world: with or without grains.
+        shapes: of contacts: those of the links, and of the obstacles.
+        step: of the machine [s].
+
+    Raises:
+        ParameterError: more grains than their volumes hold, or a step too long for their stiffness.
+    """
+    media = world.granular
+    if media is None:
+        return no_grains()
+    table = _table(media)
+    names = [material.name for material in table.materials]
+    grains = _grains(media)
+    fixed = _world_boundaries(machine, world, shapes, names)
+    bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, world, shapes, names)]
+    widest = max(*(fill.radius[1] for fill in media.fills), *(one.radius[1] for one in media.emitters), 0.0)
+    boundaries = make_boundaries([boundary for _, boundary in bodies], names, widest)
+    emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
+    radius = np.array([*np.asarray(grains.radius), *(one for one, _ in emitted)])
+    numbers = np.array([*(names.index(name) for name in grains.material), *(one for _, one in emitted)])
+    count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), step)
+    still = [replace(boundary, vibration=None) for boundary in fixed]
+    bed = settled(grains, table, still, world.gravity, step / count, media.settle)
+    rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
+    skin = bed.system.skin / bed.system.widest * widest
+    system = bed.system._replace(boundaries=boundaries, widest=widest, skin=skin, rest_steps=rest)
+    body = np.array([number for number, _ in bodies], dtype=np.int64)
+    return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media))
+
+
+def _sources(media: GranularMedia) -> Sources:
+    names = [material.name for material in media.materials]
+    density = [material.density for material in media.materials]
+    material = np.array([names.index(one.material) for one in media.emitters], dtype=np.int64)
+    number = [
+        [*one.radius, density[kind], one.rate, one.begin, one.end, *one.velocity]
+        for one, kind in zip(media.emitters, material, strict=True)
+    ]
+    return Sources(
+        *_boxes(media.emitters),
+        np.reshape(np.array(number, float), (-1, WIDTH)),
+        material,
+        np.array([one.seed for one in media.emitters], dtype=np.int64),
+        *_boxes(media.sinks),
+    )
+
+
+def _boxes(owners: Sequence[GrainEmitter | GrainSink]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rotations, centres and half sides of boxes."""
+    turn = np.reshape([matrix(one.pose.quaternion) for one in owners], (-1, 3, 3))
+    centre = np.reshape(np.array([one.pose.position for one in owners], float), (-1, 3))
+    return turn.astype(float), centre, np.reshape(0.5 * np.array([one.box.size for one in owners], float), (-1, 3))
+
+
+def _table(media: GranularMedia) -> PairSurfaces:
+    surfaces = {(pair.first, pair.second): pair.surface for pair in media.pairs}
+    return PairSurfaces((*media.materials, media.boundary), surfaces, media.surface)
+
+
+def _grains(media: GranularMedia) -> Grains:
+    """The grains of all fills, loosely."""
+    density = {material.name: material.density for material in media.materials}
+    filled = [fill_volume(fill, density[fill.material]) for fill in media.fills]
+    material = [fill.material for fill, (place, _) in zip(media.fills, filled, strict=True) for _ in place]
+    place, radius = (np.concatenate(parts) for parts in zip(*filled, strict=True))
+    return Grains(place, radius, material)
+
+
+def _substeps(media, table, radius, material, walls, step) -> int:
+    """Number of steps of the contacts in one of the machine."""
+    contact, rayleigh = shortest_times(radius, material, table, walls, media.impact_speed)
+    given = media.contact_step
+    longest = default_step(contact, rayleigh) if given is None else check_step(given, contact, rayleigh)
+    count = math.ceil(step / longest - 1e-9)
+    if count > _MOST_STEPS:
+        raise ParameterError(
+            "step", step, f"at most {_MOST_STEPS * longest:.3g} s: contacts of the grains need {longest:.3g} s; softer "
+            "or larger grains allow longer steps"
+        )  # fmt: skip
+    return count
+
+
+def _start(system: System, bed: State) -> State:
+    """The settled grains between all boundaries, of which ground and obstacles are the first."""
+    count = int(bed.number[0])
+    contacts = int(bed.listed[1]) + _CONTACTS * count + 4 * len(system.boundaries.kind)
+    empty = make_state(system, 0)
+    bodies = {name: getattr(empty, name) for name in BODY_ARRAYS}
+    start = with_capacity(bed, count, math.ceil(_MORE * len(bed.pair_other)), contacts)._replace(**bodies)
+    start.stale[0], start.time[0], start.account[:] = 1, 0.0, 0.0
+    return start
+
+
+def _surfaces(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[str]:
+    """Material of each collision shape."""
+    laws = LawTable(machine, world)
+    material = [one.material if one.material in names else names[-1] for one in (*laws.links, *laws.obstacles)]
+    obstacles = np.cumsum(shapes.link < 0) - 1
+    owner = np.where(shapes.link >= 0, shapes.link, len(laws.links) + obstacles)
+    return [material[number] for number in owner]
+
+
+def _world_boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[Boundary]:
+    """The boundary of what stands still, then the obstacles that vibrate."""
+    media, surface = world.granular, _surfaces(machine, world, shapes, names)
+    vibrations = {one.obstacle: one for one in media.vibrations} if media else {}
+    numbers = np.flatnonzero(shapes.link < 0)
+    still = [int(s) for s, one in zip(numbers, world.obstacles, strict=True) if one.name not in vibrations]
+    ground = world.ground.material if world.ground and world.ground.material in names else names[-1]
+    found = [Boundary(WORLD, [*_ground(world.ground, ground), *_solids(shapes, surface, still)])]
+    for s, obstacle in zip(numbers, world.obstacles, strict=True):
+        if (one := vibrations.get(obstacle.name)) is not None:
+            vibration = Vibration(one.amplitude, 2.0 * math.pi * one.frequency, one.phase)
+            found.append(Boundary(obstacle.name, _solids(shapes, surface, [int(s)]), vibration=vibration))
+    return found
+
+
+def _link_boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[tuple[int, Boundary]]:
+    """Bodies that have collision shapes."""
+    surface = _surfaces(machine, world, shapes, names)
+    found = []
+    for body in np.unique(shapes.body[shapes.body >= 0]):
+        own = np.flatnonzero(shapes.body == body)
+        found.append((int(body), Boundary(machine.links[shapes.link[own[0]]].name, _solids(shapes, surface, own))))
+    # links that are fixed to the world stand still, too
+    fixed = np.flatnonzero((shapes.body < 0) & (shapes.link >= 0))
+    if len(fixed):
+        found.insert(0, (-1, Boundary("fixed links", _solids(shapes, surface, fixed))))
+    return found
+
+
+def _ground(ground: Ground | None, material: str) -> list[Plane | Mesh]:
+    if ground is None:
+        return []
+    if ground.heightfield is None:
+        up = np.array(ground.normal) * math.copysign(1.0, ground.normal[2])
+        return [Plane(ground.point, up, material)]
+    field = ground.heightfield
+    # what leaves the field falls onto a plane at its lowest height
+    return [Mesh(_triangles(field), material), Plane((0.0, 0.0, float(field.heights.min())), (0.0, 0.0, 1.0), material)]
+
+
+def _triangles(field: Heightfield) -> np.ndarray:
+    """Triangles of a height field, two a cell, as contacts take it, (triangles, 3, 3)."""
+    i, j = np.meshgrid(*(np.arange(n) for n in field.heights.shape), indexing="ij")
+    point = np.stack([field.origin[0] + field.cell * i, field.origin[1] + field.cell * j, field.heights], axis=2)
+    low, right, ahead, far = point[:-1, :-1], point[1:, :-1], point[:-1, 1:], point[1:, 1:]
+    pairs = [np.stack([low, right, far], axis=2), np.stack([low, far, ahead], axis=2)]
+    return np.concatenate([pair.reshape(-1, 3, 3) for pair in pairs])
+
+
+def _solids(shapes: Shapes, surface: list[str], chosen: Sequence[int] | np.ndarray) -> list[Solids]:
+    """Collision shapes, by their material."""
+    of: dict[str, list] = {}
+    for s in chosen:
+        of.setdefault(surface[s], []).extend(_solids_of(shapes, int(s)))
+    return [Solids(solids, name) for name, solids in of.items() if solids]
+
+
+def _solids_of(shapes: Shapes, s: int) -> list[Ball | Bar | Box | Hull]:
+    """Solids of a collision shape; points without a radius have none."""
+    turn, at, size, kind = shapes.rotation[s], shapes.position[s], shapes.size[s], shapes.kind[s]
+    if kind == BOX:
+        return [Box(at, 2.0 * size, turn)]
+    if kind == CAPSULE:
+        return [Ball(at, size[0], 2.0 * size[1], turn)]
+    if kind == CYLINDER:
+        return [Bar(at, size[0], 2.0 * size[1], turn)]
+    vertex = shapes.vertex @ turn.T + at
+    if kind == HULL:
+        corner = shapes.face_corner[shapes.face_start[s] : shapes.face_start[s + 1]]
+        return [Hull(vertex[corner])]
+    assert kind == POINTS
+    if size[0] == 0.0:
+        return []
+    return [Ball(point, size[0]) for point in vertex[shapes.vertex_start[s] : shapes.vertex_start[s + 1]]]

@@ -1,0 +1,273 @@
+"""Grains in the steps of a machine.
+
+Before each step the contacts of the grains make steps of their own, between bodies that move on with the velocities at
+the beginning of the step. What the grains get is what the bodies get, to round-off: the impulses on each body are
+summed, with their moments, and act on it over the step.
+
+This exchange is explicit. It is stable while the sum k of the stiffnesses of a body's contacts stays below m/H^2, with
+the body's mass m and the step H; `Workspace.stiffest` tells the largest k H^2/m.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.accounts import AccountView, Ledger
+from grouser.physics.base.entry import Context
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.labels import ANEW, WHOLE
+from grouser.physics.base.phases import MORE_GRAIN_CONTACTS, NOTHING
+from grouser.physics.base.refusal import SMOOTH, Refused, present
+from grouser.physics.granular import arrays
+from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, note_travel, run_steps
+from grouser.physics.granular.sources import Sources, drain, emit
+
+# Room that lists get beyond what they need [-].
+_MORE = 1.5
+
+
+class System(NamedTuple):
+    """Grains and boundaries.
+
+    Attributes:
+        grains: laws and boundaries; ground and obstacles are the first boundary.
+        start: the grains at the start.
+        body: of the machine for each boundary, -1 for the world, (boundaries,).
+        first_link: first boundary that belongs to the machine.
+        steps: of the contacts in one of the machine.
+        sources: emitters and sinks.
+    """
+
+    grains: arrays.System
+    start: arrays.State
+    body: np.ndarray
+    first_link: int
+    steps: int
+    sources: Sources
+
+
+class State(NamedTuple):
+    """Grains, and accounts.
+
+    Attributes:
+        grains: all that a restart of the grains needs.
+        emitted: number of grains that each emitter has made, (emitters,).
+        drained: number of grains that ended in sinks, and their mass [kg], (2,).
+        work: of the grains on each boundary's body since the accounts were opened [J], (boundaries,).
+    """
+
+    grains: arrays.State
+    emitted: np.ndarray
+    drained: np.ndarray
+    work: np.ndarray
+
+
+LABELS: Any = State(arrays.State(*[ANEW] * len(arrays.State._fields)), WHOLE, WHOLE, ANEW)
+
+
+class Workspace(NamedTuple):
+    """Buffers of a step.
+
+    Attributes:
+        grains: of the grains; `impulse` is what they have given the bodies in the last step.
+        made: steps of the contacts that are made before the next step; -1: it has not begun, (1,).
+        diverged: whether a grain's position is no longer finite, (1,).
+        stiffest: largest k H^2/m so far, and the boundary, (2,).
+    """
+
+    grains: arrays.Workspace
+    made: np.ndarray
+    diverged: np.ndarray
+    stiffest: np.ndarray
+
+
+def make_state(system: System) -> State:
+    """The grains at the start."""
+    return State(
+        grains=arrays.State(*(array.copy() for array in system.start)),
+        emitted=np.zeros(len(system.sources.seed), dtype=np.int64),
+        drained=np.zeros(2),
+        work=np.zeros(len(system.body)),
+    )
+
+
+def make_workspace(system: System, state: State | None = None) -> Workspace:
+    """Buffers for a state, by default that at the start."""
+    grains = system.start if state is None else state.grains
+    return Workspace(
+        arrays.make_workspace(system.grains, grains), np.full(1, -1), np.zeros(1, dtype=np.bool_), np.zeros(2)
+    )
+
+
+def acts(system: System) -> bool:
+    """Whether there are grains."""
+    return len(system.start.position) > 0
+
+
+def refused(system: System) -> Refused:
+    """Refused by smooth integrators: contacts of grains begin and end."""
+    return present({"grains": acts(system)}, SMOOTH)
+
+
+# --- the step -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def request(context: Context):
+    """Moves the grains on by a step of the machine; asks for room where their lists have none, and then goes on."""
+    own, state, work = context.system.granular, context.state.granular.grains, context.workspace.granular
+    if work.made[0] < 0:
+        time = context.state.step_count[0] * context.system.settings.step
+        if not emit(own.sources, state, context.state.granular.emitted, work.grains, time):
+            return MORE_GRAIN_CONTACTS
+        _place_bodies(context)
+        clear_reactions(state, work.grains)
+        work.made[0] = 0
+    step = context.system.settings.step / own.steps
+    while work.made[0] < own.steps:
+        made, ended = run_steps(own.grains, state, work.grains, step, own.steps - work.made[0], False)
+        work.made[0] += made
+        if ended == NEEDS_ROOM:
+            return MORE_GRAIN_CONTACTS
+        if ended == DIVERGED:
+            work.diverged[0] = True
+            break
+    if own.sources.sink_half.shape[0] > 0:
+        gone, mass = drain(own.sources, state)
+        context.state.granular.drained[0] += gone
+        context.state.granular.drained[1] += mass
+    return NOTHING
+
+
+@inlined
+def _place_bodies(context: Context):
+    """Moves the boundaries to the bodies at the beginning of the step, and gives them their velocities."""
+    own, state = context.system.granular, context.state.granular.grains
+    motion = context.workspace.multibody.kinematics
+    origin, place, moving = motion.origin, state.body_position, state.body_velocity
+    for b in range(own.body.shape[0]):
+        i = own.body[b]
+        if i < 0:
+            continue
+        way = turn = 0.0
+        for c in range(3):
+            to = origin[c] + motion.position[i, c]
+            way += (to - place[b, c]) ** 2
+            place[b, c] = to
+            for d in range(3):
+                turn += (motion.rotation[i, c, d] - state.body_rotation[b, c, d]) ** 2
+                state.body_rotation[b, c, d] = motion.rotation[i, c, d]
+        # the angle of a small turn is less than the norm of the change of its matrix
+        state.travel[b] += way**0.5 + turn**0.5 * state.reach[b]
+        w0, w1, w2 = motion.twist[i, 3], motion.twist[i, 4], motion.twist[i, 5]
+        r0, r1, r2 = motion.position[i, 0], motion.position[i, 1], motion.position[i, 2]
+        moving[b, 0] = motion.twist[i, 0] + w1 * r2 - w2 * r1
+        moving[b, 1] = motion.twist[i, 1] + w2 * r0 - w0 * r2
+        moving[b, 2] = motion.twist[i, 2] + w0 * r1 - w1 * r0
+        moving[b, 3], moving[b, 4], moving[b, 5] = w0, w1, w2
+    note_travel(own.grains, state)
+
+
+@kernel
+def apply_forces(context: Context):
+    """Adds the impulses of the grains to the force, along the columns of the bodies."""
+    own, work, motion = context.system.granular, context.workspace.granular, context.workspace.multibody
+    model, step = context.system.multibody, context.system.settings.step
+    for b in range(own.body.shape[0]):
+        body = own.body[b]
+        if body < 0 or work.grains.stiffening[b] == 0.0:
+            continue
+        stiffness = work.grains.stiffening[b] * step / max(model.body_mass[body], 1e-300)
+        if stiffness > work.stiffest[0]:
+            work.stiffest[0], work.stiffest[1] = stiffness, b
+        motion.touched[body] = True
+        wrench = _wrench(context, b)
+        while body >= 0:
+            for c in range(model.column_start[body], model.column_start[body + 1]):
+                motion.force[model.column_rate[c]] += _along(motion.kinematics.column, c, wrench)
+            body = model.body_parent[body]
+    work.made[0] = -1
+
+
+@kernel
+def account(context: Context):
+    """Adds the work of the grains on the bodies along the mean rates."""
+    own, work, motion = context.system.granular, context.workspace.granular, context.workspace.multibody
+    model, step = context.system.multibody, context.system.settings.step
+    for b in range(own.body.shape[0]):
+        body, power = own.body[b], 0.0
+        if body < 0 or work.grains.stiffening[b] == 0.0:
+            continue
+        wrench = _wrench(context, b)
+        while body >= 0:
+            for c in range(model.column_start[body], model.column_start[body + 1]):
+                power += motion.velocity_mean[model.column_rate[c]] * _along(motion.kinematics.column, c, wrench)
+            body = model.body_parent[body]
+        context.state.granular.work[b] += step * power
+
+
+@inlined
+def _wrench(context: Context, b):
+    """Mean force of the grains on a boundary's body over the step, and its moment about the origin [N, N m]."""
+    impulse, step = context.workspace.granular.grains.impulse, context.system.settings.step
+    at, i = context.workspace.multibody.kinematics.position, context.system.granular.body[b]
+    fx, fy, fz = impulse[b, 0] / step, impulse[b, 1] / step, impulse[b, 2] / step
+    return (
+        fx,
+        fy,
+        fz,
+        impulse[b, 3] / step + at[i, 1] * fz - at[i, 2] * fy,
+        impulse[b, 4] / step + at[i, 2] * fx - at[i, 0] * fz,
+        impulse[b, 5] / step + at[i, 0] * fy - at[i, 1] * fx,
+    )
+
+
+@inlined
+def _along(column, c, wrench):
+    """Power of a wrench along a column at unit rate."""
+    return (
+        column[c, 0] * wrench[0] + column[c, 1] * wrench[1] + column[c, 2] * wrench[2]
+        + column[c, 3] * wrench[3] + column[c, 4] * wrench[4] + column[c, 5] * wrench[5]
+    )  # fmt: skip
+
+
+# --- outside of the step --------------------------------------------------------------------------------------------
+
+
+def open_accounts(view: AccountView) -> None:
+    """No work yet."""
+    view.state.granular.work[...] = 0.0
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Work of the grains on each body, by the name of its first link."""
+    links = view.system.pushing.body.tolist()
+    for body, work in zip(view.system.granular.body.tolist(), view.state.granular.work, strict=True):
+        if body >= 0:
+            ledger.add_work(f"grains on {ledger.owners.link[links.index(body)]}", work)
+
+
+def clear_outputs(work: Workspace) -> None:
+    """Forgets the last step, and one that has begun."""
+    work.made[0], work.diverged[0], work.stiffest[0] = -1, False, 0.0
+    work.grains.impulse[:], work.grains.stiffening[:], work.grains.woken[:] = 0.0, 0.0, False
+
+
+def needed_capacity(state: State, work: Workspace) -> tuple[int, int, int]:
+    """Room that `request` asks for, and some more: grains, pairs and boundary contacts."""
+    grains, pairs, contacts = arrays.capacity_of(state.grains)
+    needed = [int(_MORE * count) + 16 for count in work.grains.needed]
+    return max(grains, needed[2]), max(pairs, needed[0]), max(contacts, needed[1])
+
+
+def with_room(system: System, state: State, work: Workspace) -> Workspace:
+    """Buffers as large as a state, with the impulses so far."""
+    larger = make_workspace(system, state)
+    for name in ("impulse", "reference", "stiffening"):
+        getattr(larger.grains, name)[:] = getattr(work.grains, name)
+    return larger._replace(made=work.made, diverged=work.diverged, stiffest=work.stiffest)
+
+
+def has_room(state: State, work: Workspace) -> bool:
+    """Whether buffers are as large as a state."""
+    return arrays.capacity_of(state.grains) == arrays.capacity_of(work.grains.next)

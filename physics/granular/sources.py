@@ -1,0 +1,183 @@
+"""Emitters, which make grains, and sinks, in which they end."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.granular.arrays import State, Workspace
+
+# Columns of `Sources.number`: least and largest radius [m], density [kg/m3], rate [1/s], begin and end [s], velocity
+# (3) [m/s].
+_LEAST, _LARGEST, _DENSITY, _RATE, _BEGIN, _END, _VELOCITY = range(7)
+WIDTH = 9
+# Places that an emitter tries for a grain in a step.
+_TRIALS = 8
+
+
+class Sources(NamedTuple):
+    """Emitters and sinks, each a box.
+
+    Attributes:
+        rotation, centre, half: of each emitter's box: matrix to the world, centre [m], half sides [m],
+            (emitters, 3, 3), (emitters, 3), (emitters, 3).
+        number: of each emitter, (emitters, 9).
+        material: of its grains, (emitters,).
+        seed: of its random numbers, (emitters,).
+        sink_rotation, sink_centre, sink_half: of the boxes of the sinks.
+    """
+
+    rotation: np.ndarray
+    centre: np.ndarray
+    half: np.ndarray
+    number: np.ndarray
+    material: np.ndarray
+    seed: np.ndarray
+    sink_rotation: np.ndarray
+    sink_centre: np.ndarray
+    sink_half: np.ndarray
+
+
+def no_sources() -> Sources:
+    """Neither emitters nor sinks."""
+    whole = np.zeros(0, dtype=np.int64)
+    boxes = np.zeros((0, 3, 3)), np.zeros((0, 3)), np.zeros((0, 3))
+    return Sources(*boxes, np.zeros((0, WIDTH)), whole, whole, *boxes)
+
+
+@kernel
+def emit(sources: Sources, state: State, emitted, work: Workspace, time: float):
+    """Makes the grains that are due, where there is a place for them.
+
+    Args:
+        sources: emitters.
+        state: gets the grains behind its last ones.
+        emitted: number of grains that each emitter has made, (emitters,).
+        work: `needed` says how many grains there must be room for, if not.
+        time: [s].
+
+    Returns:
+        Whether there was room.
+    """
+    due = 0
+    for e in range(emitted.shape[0]):
+        due += max(_due(sources, e, time) - emitted[e], 0)
+    if state.number[0] + due > state.position.shape[0]:
+        work.needed[2] = state.number[0] + due
+        return False
+    for e in range(emitted.shape[0]):
+        for _ in range(_due(sources, e, time) - emitted[e]):
+            if _emit_one(sources, e, state, emitted[e]):
+                emitted[e] += 1
+    return True
+
+
+@inlined
+def _due(sources: Sources, e, time):
+    """Number of grains that an emitter should have made."""
+    number = sources.number
+    lasted = min(time, number[e, _END]) - number[e, _BEGIN]
+    return int(math.floor(lasted * number[e, _RATE] + 1e-9)) if lasted > 0.0 else 0
+
+
+@kernel
+def _emit_one(sources: Sources, e, state: State, count):
+    """Makes a grain at a random place that is free; returns whether there is one among some trials."""
+    number, n = sources.number, state.number[0]
+    least, largest = number[e, _LEAST], number[e, _LARGEST]
+    radius = least + (largest - least) * _random(sources.seed[e], count, 0, state.born[0])
+    for trial in range(_TRIALS):
+        x0 = (2.0 * _random(sources.seed[e], count, 4 * trial + 1, state.born[0]) - 1.0) * sources.half[e, 0]
+        x1 = (2.0 * _random(sources.seed[e], count, 4 * trial + 2, state.born[0]) - 1.0) * sources.half[e, 1]
+        x2 = (2.0 * _random(sources.seed[e], count, 4 * trial + 3, state.born[0]) - 1.0) * sources.half[e, 2]
+        for c in range(3):
+            turn = sources.rotation
+            state.position[n, c] = sources.centre[e, c] + turn[e, c, 0] * x0 + turn[e, c, 1] * x1 + turn[e, c, 2] * x2
+        if _is_free(state, n, radius):
+            _add(sources, e, state, n, radius)
+            return True
+    return False
+
+
+@inlined
+def _is_free(state: State, n, radius):
+    """Whether a grain of this radius at the place of row n touches none before it."""
+    position = state.position
+    for i in range(n):
+        e0, e1, e2 = (
+            position[i, 0] - position[n, 0],
+            position[i, 1] - position[n, 1],
+            position[i, 2] - position[n, 2],
+        )
+        reach = radius + position[i, 3]
+        if state.ident[i] >= 0 and e0 * e0 + e1 * e1 + e2 * e2 < reach * reach:
+            return False
+    return True
+
+
+@inlined
+def _add(sources: Sources, e, state: State, n, radius):
+    """Enters a grain, whose place is set, as row n."""
+    mass = sources.number[e, _DENSITY] * 4.0 / 3.0 * math.pi * radius**3
+    state.position[n, 3], state.velocity[n, 3], state.spin[n, 3] = radius, 1.0 / mass, 2.5 / (mass * radius * radius)
+    for c in range(3):
+        state.velocity[n, c], state.spin[n, c] = sources.number[e, _VELOCITY + c], 0.0
+        state.rest[n, c] = math.inf
+    state.material[n], state.ident[n] = sources.material[e], state.born[0]
+    state.still[n], state.asleep[n] = 0, False
+    state.pair_start[n + 1], state.boundary_start[n + 1] = state.pair_start[n], state.boundary_start[n]
+    state.born[0] += 1
+    state.number[0] += 1
+    state.stale[0] = 1
+
+
+@inlined
+def _random(seed, count, draw, born):
+    """A number from 0 to 1 that these determine (SplitMix64, Steele et al., 2014)."""
+    z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(count * 131 + draw + 1 + born * 8191)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def drain(sources: Sources, state: State):
+    """Takes the grains away whose centres are in a sink, and wakes those that they touched.
+
+    Returns:
+        Number of grains taken away, and their mass [kg].
+    """
+    gone, mass = 0, 0.0
+    for i in range(state.number[0]):
+        if state.ident[i] >= 0 and _is_in_sink(sources, state, i):
+            state.ident[i] = -1
+            gone += 1
+            mass += 1.0 / state.velocity[i, 3]
+    if gone > 0:
+        state.stale[0] = 1
+        for i in range(state.number[0]):
+            for k in range(state.pair_start[i], state.pair_start[i + 1]):
+                j = state.pair_other[k]
+                if state.pair_history[k, 3] > 0.0 and (state.ident[i] < 0) != (state.ident[j] < 0):
+                    stays = j if state.ident[i] < 0 else i
+                    state.asleep[stays], state.still[stays] = False, 0
+    return gone, mass
+
+
+@inlined
+def _is_in_sink(sources: Sources, state: State, i):
+    for s in range(sources.sink_half.shape[0]):
+        inside = True
+        e0, e1, e2 = (
+            state.position[i, 0] - sources.sink_centre[s, 0],
+            state.position[i, 1] - sources.sink_centre[s, 1],
+            state.position[i, 2] - sources.sink_centre[s, 2],
+        )
+        turn = sources.sink_rotation
+        for c in range(3):
+            along = turn[s, 0, c] * e0 + turn[s, 1, c] * e1 + turn[s, 2, c] * e2
+            inside = inside and abs(along) <= sources.sink_half[s, c]
+        if inside:
+            return True
+    return False

@@ -1,0 +1,123 @@
+"""The grains of a simulation, read by their numbers."""
+
+import numpy as np
+
+from grouser.physics.base.errors import ParameterError
+from grouser.physics.granular.arrays import State
+from grouser.physics.simulation.engine import Engine
+
+
+class GrainsView:
+    """Grains now. Arrays are in the order of `ident`, the numbers that grains got at the start.
+
+    Args:
+        engine: of the simulation.
+    """
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._present))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} grains, {self.mass.sum():.4g} kg>"
+
+    @property
+    def ident(self) -> np.ndarray:
+        """Numbers of the grains, ascending, (grains,)."""
+        return np.sort(self._state.ident[self._present])
+
+    @property
+    def position(self) -> np.ndarray:
+        """Centres, world frame [m], (grains, 3)."""
+        return self._ordered(self._state.position)[:, :3]
+
+    @property
+    def radius(self) -> np.ndarray:
+        """Radii [m], (grains,)."""
+        return self._ordered(self._state.position)[:, 3]
+
+    @property
+    def mass(self) -> np.ndarray:
+        """Masses [kg], (grains,)."""
+        return 1.0 / self._ordered(self._state.velocity)[:, 3]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Velocities, half a step of the contacts before the positions, world frame [m/s], (grains, 3)."""
+        return self._ordered(self._state.velocity)[:, :3]
+
+    @property
+    def spin(self) -> np.ndarray:
+        """Angular velocities, as `velocity` [rad/s], (grains, 3)."""
+        return self._ordered(self._state.spin)[:, :3]
+
+    @property
+    def material(self) -> tuple[str, ...]:
+        """Material of each grain."""
+        media = self._engine.setup.world.granular
+        names = [material.name for material in media.materials] if media else []
+        return tuple(names[number] for number in self._ordered(self._state.material))
+
+    @property
+    def asleep(self) -> np.ndarray:
+        """Whether each grain sleeps (`granular.sleeping`), (grains,)."""
+        return self._ordered(self._state.asleep)
+
+    @property
+    def contact_step(self) -> float:
+        """Step of the contacts [s]."""
+        return self._engine.step_size / self._engine.setup.system.granular.steps
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Of each grain: x, y, z [m], radius [m], speed [m/s], number of its material, and `ident`, in no order."""
+        state, rows = self._state, self._present
+        place, velocity = state.position[rows].T, state.velocity[rows, :3]
+        columns = dict(zip(("x", "y", "z", "radius"), place, strict=True))
+        speed = np.sqrt(np.einsum("ij,ij->i", velocity, velocity))
+        return {**columns, "speed": speed, "material": state.material[rows], "ident": state.ident[rows]}
+
+    def force(self, link: str) -> tuple[np.ndarray, np.ndarray]:
+        """Mean force of the grains on the body of a link in the last step, and moment about the body's origin.
+
+        Args:
+            link: its name; links joined by fixed joints are one body.
+
+        Returns:
+            Force [N] and moment [N m], world axes; zero for a link that grains cannot touch.
+
+        Raises:
+            ParameterError: there is no such link.
+        """
+        names = self._engine.setup.names
+        if link not in names.links:
+            raise ParameterError("link", link, "one of " + ", ".join(names.links))
+        body = names.link_body[names.link_index(link)]
+        found = np.flatnonzero((self._engine.setup.system.granular.body == body) & (body >= 0))
+        if not len(found):
+            return np.zeros(3), np.zeros(3)
+        mean = self._engine.workspace.granular.grains.impulse[found[0]] / self._engine.step_size
+        return mean[:3], mean[3:]
+
+    def momentum(self) -> np.ndarray:
+        """Linear momentum, and angular momentum about the world's origin [N s, N m s], (6,)."""
+        mass, velocity = self.mass[:, np.newaxis], self.velocity
+        inertia = 0.4 * mass * self.radius[:, np.newaxis] ** 2
+        place = self.position - 0.5 * self.contact_step * velocity
+        angular = inertia * self.spin + np.cross(place, mass * velocity)
+        return np.concatenate([(mass * velocity).sum(axis=0), angular.sum(axis=0)])
+
+    @property
+    def _state(self) -> State:
+        return self._engine.state.granular.grains
+
+    @property
+    def _present(self) -> np.ndarray:
+        """Rows of grains; one that was taken away has its row until the next step."""
+        rows = np.arange(len(self._state.ident))
+        return (rows < self._state.number[0]) & (self._state.ident >= 0)
+
+    def _ordered(self, rows: np.ndarray) -> np.ndarray:
+        present = self._present
+        return rows[present][np.argsort(self._state.ident[present], kind="stable")]

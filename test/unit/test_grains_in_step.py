@@ -1,0 +1,253 @@
+"""Grains in the steps of machines: exchange of momentum, restarts, copies, and machines that come and go."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import grouser
+from grouser.physics.base.spatial import matrix
+from grouser.physics.base.trees import leaves
+from grouser.physics.description import parse_machine
+from grouser.physics.description.world.reader import parse_world
+from grouser.physics.simulation.transfer import simulate, transfer_state
+
+GRAINS = """
+granular:
+  materials: {{gravel: {{youngs_modulus: 1.0e6, density: 2600}}}}
+  surface: {{restitution: 0.4, friction: 0.5, rolling_friction: 0.05}}
+  settle: {settle}
+  fills:
+    pit: {{material: gravel, box: [0.4, 0.4, {height}], xyz: [0, 0, {middle}], radius: [0.025, 0.035], count: {count}}}
+"""
+PIT = """
+ground: {{height: 0.0}}
+obstacles:
+ - {{name: a, box: [0.02, 0.44, 0.3], xyz: [0.21, 0, 0.15]}}
+ - {{name: b, box: [0.02, 0.44, 0.3], xyz: [-0.21, 0, 0.15]}}
+ - {{name: c, box: [0.44, 0.02, 0.3], xyz: [0, 0.21, 0.15]}}
+ - {{name: d, box: [0.44, 0.02, 0.3], xyz: [0, -0.21, 0.15]}}
+spawn: {{xyz: [0, 0, {spawn}]}}
+"""
+BOX = """<robot name="box"><link name="box">
+  <inertial><mass value="5"/><inertia ixx="0.05" iyy="0.06" izz="0.07" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><box size="0.2 0.25 0.1"/></geometry></collision>
+</link></robot>"""
+
+
+def pit(count: int = 60, spawn: float = 0.4) -> grouser.World:
+    text = PIT.format(spawn=spawn) + GRAINS.format(settle=1.0, height=0.6, middle=0.3, count=count)
+    return parse_world(text, "pit.yaml")
+
+
+def box() -> grouser.Machine:
+    return parse_machine(BOX, "box.urdf")
+
+
+@pytest.fixture(scope="module")
+def fallen() -> grouser.Simulation:
+    """A box that lies on grains in a pit."""
+    simulation = grouser.Simulation(box(), pit())
+    simulation.step(1500)
+    return simulation
+
+
+def test_grains_carry_a_body(fallen):
+    force, _ = fallen.grains.force("box")
+    assert force == pytest.approx([0.0, 0.0, 5 * 9.81], abs=1.0)
+    assert abs(fallen.base_twist()[0]).max() < 0.02
+    assert fallen.base_pose()[0][2] > 0.1
+
+
+def test_work_of_grains_is_accounted(fallen):
+    balance = fallen.energy_balance()
+    (name,) = balance.actuator_work
+    assert name == "grains on box"
+    assert balance.residual == pytest.approx(0.0, abs=2e-3 * abs(balance.actuator_work[name]))
+
+
+def test_momentum_goes_over_to_the_last_bits():
+    text = "ground: null\ngravity: 0\n" + GRAINS.format(settle=0.0, height=0.2, middle=0.3, count=30)
+    simulation = grouser.Simulation(box(), parse_world(text, "space.yaml"))
+    simulation.state.v[:] = 0.3, -0.2, 2.0, 1.0, 2.0, -1.5
+    simulation.resume(simulation.state)
+
+    def momenta() -> np.ndarray:
+        """Of box and grains about the world's origin, where their velocities belong: half a step before."""
+        place, quaternion = simulation.base_pose()
+        turn, rates = matrix(quaternion), simulation.state.v
+        linear = 5.0 * turn @ rates[:3]
+        angular = turn @ ([0.05, 0.06, 0.07] * rates[3:]) + np.cross(place - 0.0005 * linear / 5.0, linear)
+        return np.concatenate([linear, angular]) + simulation.grains.momentum()
+
+    before = momenta()
+    simulation.step(300)
+    assert np.abs(simulation.grains.velocity).max() > 0.5
+    assert momenta() == pytest.approx(before, abs=1e-12)
+
+
+def _bits(simulation) -> list[bytes]:
+    grains = simulation.grains
+    arrays = grains.position, grains.velocity, grains.spin, simulation.state.q, simulation.state.v
+    return [array.tobytes() for array in arrays]
+
+
+def test_restart_and_copies_have_the_same_bits(fallen):
+    simulation = grouser.Simulation(box(), pit())
+    simulation.step(150)
+    saved = simulation.snapshot()
+    copies = simulation.batch(2)
+    simulation.step(200)
+    copies.step(200)
+    after = _bits(simulation)
+    assert [_bits(copy) for copy in copies] == [after, after]
+    simulation.restore(saved)
+    simulation.step(77)
+    simulation.step(123)
+    assert _bits(simulation) == after
+    fallen.restore(saved)
+    fallen.step(200)
+    assert _bits(fallen) == after
+    fallen.reset()
+    fallen.step(1500)
+
+
+def test_machines_come_and_go_among_grains():
+    world, machine = pit(), box()
+    alone = simulate({"one": grouser.Member(machine)}, world, 0.001)
+    alone.step(600)
+    both = simulate(
+        {"one": grouser.Member(machine), "two": grouser.Member(box(), grouser.Pose((0.0, 0.0, 2.0)))}, world, 0.001
+    )
+    transfer_state(alone, both)
+    alone.step(100)
+    both.step(100)
+    # the second is still in the air
+    assert both.grains.position == pytest.approx(alone.grains.position, abs=1e-12)
+    again = simulate({"one": grouser.Member(machine)}, world, 0.001)
+    transfer_state(both, again)
+    alone.step(50)
+    again.step(50)
+    assert again.grains.position == pytest.approx(alone.grains.position, abs=1e-12)
+    assert len(again.grains) == 60
+
+
+def test_settled_beds_are_kept():
+    first, second = (grouser.Simulation(box(), pit(40)) for _ in range(2))
+    for one, other in zip(leaves(first.state), leaves(second.state), strict=True):
+        assert np.array_equal(one, other)
+    assert np.abs(first.grains.velocity).max() < 0.1
+
+
+def test_grains_inside_a_machine_are_taken_away():
+    simulation = grouser.Simulation(box(), pit(spawn=0.06))
+    (warning,) = [text for text in simulation.warnings if "grains" in text]
+    assert "of 60 grains are taken away" in warning
+    assert len(simulation.grains) < 60
+    simulation.step(100)
+    assert np.abs(simulation.grains.velocity).max() < 1.5
+
+
+def test_contacts_too_stiff_for_the_step_are_told():
+    light = BOX.replace('mass value="5"', 'mass value="0.002"').replace("0.05", "2e-5").replace("0.06", "2e-5")
+    light = light.replace("0.07", "2e-5").replace('size="0.2 0.25 0.1"', 'size="0.2 0.25 0.05"')
+    simulation = grouser.Simulation(parse_machine(light, "light.urdf"), pit())
+    with pytest.warns(RuntimeWarning, match='the contacts of grains with "box" are .* times as stiff'):
+        simulation.step(400)
+
+
+def test_bad_input_is_refused_with_the_place():
+    wrong = {
+        "count: 60": ("count: 100000", "count of fill 'pit'"),
+        "youngs_modulus: 1.0e6": ("youngs_modulus: 1.0e14", "softer or larger grains"),
+        "radius: [0.025, 0.035]": ("radius: [0.001, 0.035]", "the largest is at most 6 times the least"),
+        "material: gravel, box": ("material: sand, box", "one of gravel"),
+    }
+    good = PIT.format(spawn=0.4) + GRAINS.format(settle=0.0, height=0.6, middle=0.3, count=60)
+    for one, (other, message) in wrong.items():
+        assert one in good
+        with pytest.raises(grouser.GrouserError, match=message):
+            grouser.Simulation(box(), parse_world(good.replace(one, other), "wrong.yaml"))
+    with pytest.raises(grouser.MachineError, match="grains do not lie on soft ground"):
+        parse_world(
+            "ground: {soil: {type: cmu_sand}}\n" + GRAINS.format(settle=0, height=1, middle=1, count=3), "w.yaml"
+        )
+
+
+def test_world_without_grains_has_none():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulation = grouser.Simulation(box())
+    assert len(simulation.grains) == 0
+    assert simulation.grains.material == ()
+
+
+def test_rays_meet_grains():
+    lidar = BOX.replace(
+        "</robot>",
+        '<grouser><sensor name="eye" type="lidar" link="box" xyz="0 0 -0.06" rpy="0 1.5707963267948966 0" beams="181" '
+        'angle_min="-1.2" angle_max="1.2" range_min="0" range_max="10"/></grouser></robot>',
+    )
+    simulation = grouser.Simulation(parse_machine(lidar, "lidar.urdf"), pit(spawn=1.0))
+    ranges = simulation.sensors.lidar["eye"].ranges
+    eye = simulation.base_pose()[0] - [0, 0, 0.06]
+    centres, radii = simulation.grains.position, simulation.grains.radius
+    hits = 0
+    for angle, measured in zip(np.linspace(-1.2, 1.2, 181), ranges, strict=True):
+        # the sensor's x axis points down, its y axis is the world's
+        way = np.array([0.0, np.sin(angle), -np.cos(angle)])
+        along = (centres - eye) @ way
+        beside = np.linalg.norm(centres - eye - along[:, None] * way, axis=1)
+        met = beside < radii
+        expected = np.min(along[met] - np.sqrt(radii[met] ** 2 - beside[met] ** 2), initial=np.inf)
+        hits += expected <= measured + 1e-9
+        assert measured <= expected + 1e-9
+    assert hits > 20
+
+
+def test_emitters_and_sinks_keep_count():
+    more = """
+  emitters:
+    pipe:
+      {material: gravel, box: [0.2, 0.2, 0.1], xyz: [0, 0, 1.2], rate: 50, radius: [0.025, 0.03], velocity: [0, 0, -1],
+       end: 0.5}
+  sinks:
+    hole: {box: [0.4, 0.4, 0.1], xyz: [0.0, 0.0, 0.0]}
+"""
+    text = PIT.format(spawn=3.0) + GRAINS.format(settle=0.5, height=0.6, middle=0.3, count=20) + more
+    simulation = grouser.Simulation(box(), parse_world(text, "flow.yaml"))
+    saved = simulation.snapshot()
+    simulation.step(400)
+    sources = simulation.state.granular
+    assert sources.emitted[0] == pytest.approx(20, abs=1)
+    simulation.step(400)
+    drained, mass = simulation.state.granular.drained
+    assert simulation.state.granular.emitted[0] == 25
+    assert drained > 20
+    assert len(simulation.grains) + drained == 20 + 25
+    assert len(set(simulation.grains.ident.tolist())) == len(simulation.grains)
+    least, largest = (2600 * 4 / 3 * np.pi * radius**3 for radius in (0.025, 0.035))
+    assert least * drained < mass < largest * drained
+    after = _bits(simulation)
+    simulation.restore(saved)
+    simulation.step(800)
+    assert _bits(simulation) == after
+
+
+def test_obstacle_vibrates_for_grains():
+    text = (
+        "ground: null\nobstacles: [{name: plate, box: [0.6, 0.6, 0.1], xyz: [0, 0, 0]}]\nspawn: {xyz: [0, 0, 3]}\n"
+        + GRAINS.format(settle=1.0, height=0.1, middle=0.1, count=4)
+        + "  vibrations:\n    plate: {amplitude: [0.0, 0.0, 0.003], frequency: 20}\n"
+    )
+    simulation = grouser.Simulation(box(), parse_world(text, "plate.yaml"))
+    heights = []
+    for _ in range(300):
+        simulation.step(1)
+        heights.append(simulation.grains.position[:, 2])
+    lift = np.array(heights) - simulation.grains.radius - 0.05
+    # a omega^2/g = 4.8: they are thrown up, and are never deep in the plate
+    assert lift.max() > 0.004
+    assert lift.min() > -0.0045
+    with pytest.raises(grouser.GrouserError, match="vibrating obstacle"):
+        parse_world(text.replace("plate: {amplitude", "other: {amplitude"), "plate.yaml")
