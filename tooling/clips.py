@@ -104,7 +104,7 @@ def take(shot: pictures.Shot, clip: Clip, file: Path) -> None:
             browser = pictures.Browser(folder, SIZE)
             try:
                 browser.open(f"http://127.0.0.1:{port}/view/")
-                with connect(f"ws://127.0.0.1:{port}/control", max_size=None, ping_interval=None) as control:
+                with connect(f"ws://127.0.0.1:{port}/control", max_size=None, max_queue=None) as control:
                     frames = film(browser, control, clip)
             finally:
                 browser.close()
