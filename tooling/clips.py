@@ -20,11 +20,12 @@ from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
 SIZE = (500, 400)  # of the window; the page is lower by its title
-PACE = 0.125  # from picture to picture, and how long each is shown [s]
+PACE = 0.12  # from picture to picture, and how long each is shown [s]
 COUNT = 24  # pictures
 QUALITY = 60  # of the WebP files
 LARGEST = 400e3  # bytes of a clip
 STEP = 0.001  # of the simulation [s]
+LATE = 20  # steps by which the newest pose may be older than the present step
 # Ends when the newest poses are drawn: the viewer sends them within one of its periods, a twentieth of a second.
 DRAWN = """new Promise(done => {
     let count = 0;
@@ -136,7 +137,7 @@ def film(browser: pictures.Browser, control: Connection, clip: Clip) -> list[Ima
 
 def wait_for_step(control: Connection, step: int) -> None:
     """Waits until the simulation has made so many steps, by what the page is told."""
-    while round(json.loads(control.recv(timeout=pictures.PATIENCE)).get("time", 0.0) / STEP) < step:
+    while round(json.loads(control.recv(timeout=pictures.PATIENCE)).get("time", 0.0) / STEP) < step - LATE:
         pass
 
 
