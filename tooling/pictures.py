@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,7 @@ FLAGS = (
 )
 # The scene without panels and notices.
 SCENE_ONLY = "body * { visibility: hidden } canvas { visibility: visible !important }"
+HIDE_PANELS = f"document.head.appendChild(document.createElement('style')).textContent = '{SCENE_ONLY}'"
 
 # The largest number of seconds that a field of the panel shows.
 TIME = r"""Math.max(...[...document.querySelectorAll("input")]
@@ -94,16 +95,17 @@ class Browser:
 
     Args:
         profile: folder for its files.
+        size: of its pictures.
     """
 
-    def __init__(self, profile: str) -> None:
+    def __init__(self, profile: str, size: tuple[int, int] = SIZE) -> None:
         program = next((path for path in map(shutil.which, PROGRAMS) if path), None)
         if program is None:
             raise SystemExit(f"none of {', '.join(PROGRAMS)} is installed")
         # The rclpy wheels leave these to their children; they would give Chromium the wrong libraries.
         foreign = ("LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE")
         self._process = subprocess.Popen(
-            [program, *FLAGS, "--window-size={},{}".format(*SIZE), f"--user-data-dir={profile}", "about:blank"],
+            [program, *FLAGS, "--window-size={},{}".format(*size), f"--user-data-dir={profile}", "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -111,7 +113,7 @@ class Browser:
         )
         lines = self._process.stderr or []
         address = next(line.split()[-1] for line in lines if line.startswith("DevTools listening"))
-        self._socket, self._calls = connect(address, max_size=None), 0
+        self._socket, self._calls = connect(address, max_size=None, ping_interval=None), 0
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 
@@ -162,9 +164,7 @@ def node(name: str, **parameters: object) -> Iterator[None]:
 
 def take(shot: Shot, file: Path) -> None:
     """Runs a machine and takes its picture."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     arguments = {"machine_arguments": list(shot.arguments)} if shot.arguments else {}
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
@@ -172,8 +172,7 @@ def take(shot: Shot, file: Path) -> None:
         node("simulator", machine=shot.machine, world=shot.world, program=shot.program, **arguments),
     ):
         end = time.monotonic() + PATIENCE
-        while not listening(port) and time.monotonic() < end:
-            time.sleep(0.2)
+        wait(lambda: listening(port), "the page")
         browser = Browser(profile)
         browser.open(f"http://127.0.0.1:{port}/view/")  # the scene without the controls around it
         while time.monotonic() < end:
@@ -181,7 +180,7 @@ def take(shot: Shot, file: Path) -> None:
             if isinstance(now, int | float) and now >= shot.time:
                 break
             time.sleep(0.5)
-        browser.run(f"document.head.appendChild(document.createElement('style')).textContent = '{SCENE_ONLY}'")
+        browser.run(HIDE_PANELS)
         picture = b""
         while not painted(picture):
             if time.monotonic() > end:
@@ -200,6 +199,22 @@ def painted(picture: bytes) -> bool:
     rows, columns = grey.shape
     middle = grey[rows // 4 : -rows // 4, columns // 4 : -columns // 4]
     return bool(middle.std() > CONTRAST)
+
+
+def wait(condition: Callable[[], bool], what: str) -> None:
+    """Waits for something."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"never there: {what}")
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    """A port that no program of this computer has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def listening(port: int) -> bool:

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from grouser.physics.base.kernel import kernel
+from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.hydraulics.network import (
     ALWAYS,
     FAULT,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SECANT = 5e3
 
 
-@kernel
+@embedded
 def opening(network: HydraulicNetwork, e, pressure, spool, position, faults: "Faults"):
     """Opening of flow element e [-], and whether it varies with the pilot pressures at this point."""
     kind, source = network.kind[e], network.source[e]
@@ -53,25 +53,28 @@ def opening(network: HydraulicNetwork, e, pressure, spool, position, faults: "Fa
     return share, True
 
 
-@kernel
-def flow_per_opening(network: HydraulicNetwork, e, drop):
-    """Turbulent flow of element e at full opening [m3/s], and its slope by the drop for implicit steps [m3/(s Pa)].
+@embedded
+def turbulent_flow(gain, transition, drop):
+    """Turbulent flow at full opening [m3/s], and its slope by the drop for implicit steps [m3/(s Pa)].
 
     K d / (d^2 + e^2)^(1/4): the root of the drop (Merritt, Hydraulic Control Systems, 1967, chapter 3), with a laminar
-    range of width e (`regRoot` of Modelica.Fluid); or, as some authors write it, K d / sqrt(e) below e.
+    range of width e (`regRoot` of Modelica.Fluid).
     """
-    gain, width = network.gain[e], network.transition[e]
-    if network.linear[e]:
-        size = abs(drop)
-        if size < width:
-            slope = gain / math.sqrt(width)
-            return slope * drop, slope
-        flow = gain * math.sqrt(size)
-        return (flow if drop > 0.0 else -flow), 0.5 * flow / size
     square = drop * drop
-    root = gain / math.sqrt(math.sqrt(square + width * width))
+    root = gain / math.sqrt(math.sqrt(square + transition * transition))
     # With the tangent near zero the flow would oscillate between both directions; with the secant it does not.
     return root * drop, root * (1.0 - 0.5 * square / (square + SECANT * SECANT))
+
+
+@kernel
+def flow_with_linear_range(gain, transition, drop):
+    """As `turbulent_flow`, but K d / sqrt(e) below e, as some authors write it."""
+    size = abs(drop)
+    if size < transition:
+        slope = gain / math.sqrt(transition)
+        return slope * drop, slope
+    flow = gain * math.sqrt(size)
+    return (flow if drop > 0.0 else -flow), 0.5 * flow / size
 
 
 @kernel

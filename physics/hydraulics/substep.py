@@ -21,9 +21,10 @@ import numpy as np
 from grouser.physics.base.kernel import kernel
 from grouser.physics.hydraulics.chambers import end_buffer
 from grouser.physics.hydraulics.elimination import eliminate_lines, substitute_lines
-from grouser.physics.hydraulics.flows import flow_per_opening, opening, swash_setpoint
+from grouser.physics.hydraulics.flows import swash_setpoint
 from grouser.physics.hydraulics.network import NO_LINE, PILOTS, HydraulicNetwork
 from grouser.physics.hydraulics.oil import aerated, pressure_of, pressure_rise
+from grouser.physics.hydraulics.open_elements import measure_open_elements
 from grouser.physics.hydraulics.trials import (
     AT_END,
     AT_START,
@@ -78,7 +79,10 @@ def advance_once(
     oil = aerated(network.oil, workspace.faults.entrained_air[0])
     if not same_start:
         measure_lines(network, part, trial, workspace)
-        _measure_flow_elements(network, part, trial, workspace)
+        measure_open_elements(
+            *(network, network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)),
+            *(trial.pressure, trial.position, workspace.mean_spool, workspace.faults, workspace.open),
+        )
     _assemble(network, part, step, estimate_error, trial, workspace)
     solved = eliminate_lines(network, part, workspace.entry, workspace.right)
     for _ in range(_MOST_ROUNDS):
@@ -204,33 +208,14 @@ def _gas_compliance(network: HydraulicNetwork, line, pressure):
 
 
 @kernel
-def _measure_flow_elements(network: HydraulicNetwork, part, trial: Trial, workspace: NetworkWorkspace):
-    """Sets flow and slopes of the flow elements of a part, and lists those that are open."""
-    count = 0
-    for k in range(network.part_flow_element_start[part], flow_elements_end(network, part, workspace.faults)):
-        e = np.uintp(network.part_flow_element[np.uintp(k)])
-        share, follows = opening(network, e, trial.pressure, workspace.mean_spool, trial.position, workspace.faults)
-        if share <= 0.0:
-            continue
-        drop = trial.pressure[np.uintp(network.origin[e])] - trial.pressure[np.uintp(network.end[e])]
-        whole, slope = flow_per_opening(network, e, drop)
-        whole += network.laminar[e] * drop
-        workspace.flow[e], workspace.slope[e] = share * whole, share * (slope + network.laminar[e])
-        workspace.pilot_slope[e] = whole if follows else 0.0
-        workspace.open_element[np.uintp(count)] = e
-        count += 1
-    workspace.open_count[0] = count
-
-
-@kernel
-def _pilot_weight(network: HydraulicNetwork, e, pilot, workspace: NetworkWorkspace):
+def _pilot_weight(network: HydraulicNetwork, e, pilot, pilot_slope):
     """Change of the opening of element e by a pilot pressure, as far as a sub-step counts on it [1/Pa].
 
     0 where the pilot is a line of the element and the opening would drive its pressure away: in the flow back through a
     pressure compensator, a linearly implicit step takes the unstable state for an equilibrium that it reaches.
     """
     weight, line = network.weight[e, pilot], network.pilot[e, pilot]
-    driven = workspace.pilot_slope[e] * weight
+    driven = pilot_slope * weight
     if (line == network.end[e] and driven > 0.0) or (line == network.origin[e] and driven < 0.0):
         return 0.0
     return weight
@@ -239,11 +224,11 @@ def _pilot_weight(network: HydraulicNetwork, e, pilot, workspace: NetworkWorkspa
 @kernel
 def _add_flow_elements(network: HydraulicNetwork, step: float, workspace: NetworkWorkspace):
     """Adds the open flow elements, positive from origin to end."""
-    entry, right, rise = workspace.entry, workspace.right, workspace.rise
-    for k in range(np.uintp(workspace.open_count[0])):
-        e = workspace.open_element[k]
+    entry, right, rise, found = workspace.entry, workspace.right, workspace.rise, workspace.open
+    for k in range(found.number[0]):
+        e, pilot_slope = found.element[k], found.pilot_slope[k]
         origin, end = np.uintp(network.origin[e]), np.uintp(network.end[e])
-        volume, slope = step * workspace.flow[e], step * workspace.slope[e]
+        volume, slope = step * found.flow[k], step * found.slope[k]
         right[network.local[origin]] -= volume
         right[network.local[end]] += volume
         place = network.flow_element_entry[e]
@@ -252,14 +237,12 @@ def _add_flow_elements(network: HydraulicNetwork, step: float, workspace: Networ
         entry[place[0, 1]] -= by_end
         entry[place[1, 0]] -= by_origin
         entry[place[1, 1]] += by_end
-        if workspace.pilot_slope[e] != 0.0:
+        if pilot_slope != 0.0:
             for pilot in range(PILOTS):
                 line = network.pilot[e, pilot]
                 if line == NO_LINE:
                     break
-                by_pilot = (
-                    step * workspace.pilot_slope[e] * _pilot_weight(network, e, pilot, workspace) * rise[np.uintp(line)]
-                )
+                by_pilot = step * pilot_slope * _pilot_weight(network, e, pilot, pilot_slope) * rise[np.uintp(line)]
                 entry[place[0, 2 + pilot]] += by_pilot
                 entry[place[1, 2 + pilot]] -= by_pilot
 
@@ -529,19 +512,19 @@ def _account_flow_elements(
     network: HydraulicNetwork, step: float, trial: Trial, workspace: NetworkWorkspace, accounts: Accounts
 ):
     """Adds volumes through the flow elements, and throttled energy, of the sub-step."""
-    for k in range(np.uintp(workspace.open_count[0])):
-        e = workspace.open_element[k]
-        flow, slope = workspace.flow[e], workspace.slope[e]
+    found = workspace.open
+    for k in range(found.number[0]):
+        e, flow, pilot_slope = found.element[k], found.flow[k], found.pilot_slope[k]
         origin, end = np.uintp(network.origin[e]), np.uintp(network.end[e])
         rise = _rise(network, origin, workspace) - _rise(network, end, workspace)
-        flow += slope * rise
-        if workspace.pilot_slope[e] != 0.0:
+        flow += found.slope[k] * rise
+        if pilot_slope != 0.0:
             for pilot in range(PILOTS):
                 line = network.pilot[e, pilot]
                 if line == NO_LINE:
                     break
-                weight = _pilot_weight(network, e, pilot, workspace)
-                flow += workspace.pilot_slope[e] * weight * _rise(network, line, workspace)
+                weight = _pilot_weight(network, e, pilot, pilot_slope)
+                flow += pilot_slope * weight * _rise(network, line, workspace)
         accounts.passed[e] += step * flow
         accounts.lost[e] += step * flow * (trial.pressure[origin] - trial.pressure[end] + 0.5 * rise)
 

@@ -9,6 +9,7 @@ from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.hydraulics.faults import Faults, make_faults
 from grouser.physics.hydraulics.network import LANES, PLAIN_NUMBERS, HydraulicNetwork
 from grouser.physics.hydraulics.oil import Oil, content
+from grouser.physics.hydraulics.open_elements import OpenElements, make_open_elements
 
 # Regimes of an actuator at the end of a sub-step.
 SLIDING, STUCK, AT_START, AT_END = range(4)
@@ -82,8 +83,7 @@ class NetworkWorkspace(NamedTuple):
     """Buffers: states before a sub-step, after a whole one and after two halves, their accounts, and those of the step.
 
     Attributes:
-        flow, slope, pilot_slope: of each open flow element, and its derivatives by pressure drop and by opening.
-        open_element, open_count: the open flow elements of the part, and their number, (1,).
+        open: the open flow elements of the part.
         rise: dp/dc of each line [Pa].
         capacity: volume of oil per change of its normalised fluid mass, V + C dp/dc [m3].
         entry, right: linear system of a part (`ordering.MatrixLayout`), of the changes of its lines and the speeds of
@@ -115,11 +115,7 @@ class NetworkWorkspace(NamedTuple):
     whole_accounts: Accounts
     halves_accounts: Accounts
     step_accounts: Accounts
-    flow: np.ndarray
-    slope: np.ndarray
-    pilot_slope: np.ndarray
-    open_element: np.ndarray
-    open_count: np.ndarray
+    open: OpenElements
     rise: np.ndarray
     capacity: np.ndarray
     entry: np.ndarray
@@ -177,11 +173,7 @@ def make_network_workspace(network: HydraulicNetwork, valves: int) -> NetworkWor
         whole_accounts=accounts(),
         halves_accounts=accounts(),
         step_accounts=accounts(),
-        flow=np.zeros(flow_elements),
-        slope=np.zeros(flow_elements),
-        pilot_slope=np.zeros(flow_elements),
-        open_element=np.zeros(flow_elements, dtype=np.uintp),
-        open_count=np.zeros(1, dtype=np.int64),
+        open=make_open_elements(flow_elements),
         rise=np.zeros(lines),
         capacity=np.zeros(lines),
         entry=np.zeros(network.matrix_size),

@@ -32,6 +32,10 @@ pytestmark = pytest.mark.slow
 PATIENT = 10.0  # [s]
 BOOM = '[data-actuator="boom_valve"]'
 EBML = bytes.fromhex("1a45dfa3")  # how WebM files begin
+# A game controller as the browser would report it: axes 2 and 3 are its right stick, button 4 its left shoulder.
+GAME_CONTROLLER = """
+    window.controller = { mapping: "standard", axes: [0, 0, 0, 0], buttons: Array.from({ length: 17 }, () => ({})) };
+    navigator.getGamepads = () => [null, window.controller]; 0"""
 RIGHT, MIDDLE = 0.9, 0.5  # places along a slider
 
 
@@ -334,6 +338,20 @@ def test_patterns_and_keys_drive_a_vehicle(
     twists.wait(lambda told: twist(told).linear.x > 0.1 and twist(told).angular.z > 0.1, "the right side ahead")
     page.release("#right .plate")
     twists.wait(lambda told: twist(told).linear.x == twist(told).angular.z == 0.0, "a stick that springs back")
+    page.click("#enable")
+    page.sees("!document.body.classList.contains('live')")
+
+    page.run(GAME_CONTROLLER)
+    page.run("window.controller.axes[3] = -1")
+    page.sees("/ -[1-9]/.test(document.querySelector('#right .ball').style.transform)")
+    page.run("window.controller.axes[3] = 0; window.controller.buttons[4].pressed = true")
+    page.sees("document.body.classList.contains('live')")
+    page.run("window.controller.axes[3] = -1")
+    twists.wait(lambda told: twist(told).angular.z > 0.1, "the right side ahead, by a game controller")
+    released = twists.mark()
+    page.run("window.controller.buttons[4].pressed = false")
+    page.sees("!document.body.classList.contains('live')")
+    twists.wait(lambda told: twist(told).angular.z == 0.0, "neutral, when its shoulder is let go", released)
 
 
 def push_and_let_go(peer: Any, node: Any, page: Tab, other: Tab, picture: Path) -> None:

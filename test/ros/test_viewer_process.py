@@ -2,6 +2,7 @@
 
 import gzip
 import http.client
+import json
 import re
 import signal
 import socket
@@ -15,8 +16,8 @@ import pytest
 import viser
 from chromium import Browser, running_browser
 from nursery import Child
-from patience import DEADLINE
-from theatre import MACHINE, Theatre, playing
+from patience import DEADLINE, wait_until
+from theatre import MACHINE, Theatre, free_port, playing
 from websockets.sync.client import connect
 
 
@@ -83,6 +84,20 @@ def test_a_taken_port_is_named(start_viewer: Callable[[int], Child]) -> None:
         output, _ = running.communicate(timeout=DEADLINE)
     assert running.returncode == 2
     assert f"port = {port}" in output and "Address already in use" in output and "Traceback" not in output
+
+
+def test_a_browser_that_waits_for_the_viewer_is_told_of_it(start_viewer: Callable[[int], Child]) -> None:
+    """As a tab that is still open from another run: it comes as soon as somebody listens."""
+    port = free_port()
+    start_viewer(port)
+
+    def listens() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    wait_until(listens, "the page")
+    with connect(f"ws://127.0.0.1:{port}/control", open_timeout=DEADLINE) as page:
+        assert json.loads(page.recv(timeout=DEADLINE))["type"] == "description"
 
 
 @pytest.fixture

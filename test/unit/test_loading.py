@@ -101,6 +101,10 @@ def test_texts_say_what_there_is():
     machine = load_machine("hydraulic_lift")
     assert repr(machine) == "<Machine 'hydraulic_lift': 3 links, 2 joints, 1 valve, 1 cylinder>"
     simulation = Simulation(machine, load_world("flat"))
+    assert repr(load_world("flat")) == "<World 'flat': gravity 9.81 m/s2, plane>"
+    assert repr(load_world("sand")) == "<World 'sand': gravity 9.81 m/s2, plane of 'dry_sand'>"
+    dry_sand = "<Soil 'dry_sand': exponent 1.1, cohesion 1040 Pa, friction angle 28 deg, density 1600 kg/m3>"
+    assert repr(load_soil("dry_sand")) == dry_sand
     assert repr(simulation) == "<Simulation of 'hydraulic_lift' in 'flat' at t = 0 s, steps of 0.001 s>"
     assert repr(simulation.snapshot()) == "<Snapshot after 0 steps>"
     assert repr(simulation.circuit) == f"<circuit: {len(simulation.circuit.lines)} lines, 1 valve>"

@@ -1,4 +1,4 @@
-"""Machines that work with grains: an excavator that fills a box, a rover that crosses pebbles, a trough that conveys."""
+"""Machines among grains: an excavator fills a box, a rover crosses pebbles, a trough conveys."""
 
 from dataclasses import replace
 

@@ -20,6 +20,7 @@ export class Hands {
     this.buttons = new Set();
     this.keys = new Set();
     this.enable = false; // the switch
+    this.sticks = []; // their first axis, and how their ball is placed
     this.letGos = new Map(); // element -> function that brings its lever back to neutral
   }
 
@@ -27,11 +28,15 @@ export class Hands {
   stick(element, move) {
     const plate = element.querySelector(".plate");
     const ball = element.querySelector(".ball");
-    const set = (left, ahead) => {
+    const place = (left, ahead) => {
       const reach = STICK_REACH * plate.clientWidth;
       ball.style.transform = `translate(${-left * reach}px, ${-ahead * reach}px)`;
+    };
+    const set = (left, ahead) => {
+      place(left, ahead);
       move(left, ahead);
     };
+    if (element.dataset.axes) this.sticks.push([parseInt(element.dataset.axes), place]);
     const follow = (event) => {
       const box = plate.getBoundingClientRect();
       const reach = STICK_REACH * box.width;
@@ -103,7 +108,7 @@ export class Hands {
     return [...(navigator.getGamepads?.() ?? [])].find((pad) => pad?.mapping === "standard") ?? null;
   }
 
-  /** The message of what the hands do now. */
+  /** The message of what the hands do now; the sticks show it, too. */
   message() {
     const axes = [...this.axes];
     const buttons = new Set(this.buttons);
@@ -119,6 +124,7 @@ export class Hands {
         else if (button.pressed && ours !== undefined) buttons.add(ours);
       });
     }
+    for (const [axis, place] of this.sticks) place(axes[axis], axes[axis + 1]);
     let [ahead, left] = this.drive;
     for (const key of this.keys) {
       ahead += DRIVE_KEYS[key][0];

@@ -130,6 +130,7 @@ class Page:
             target=spin_until, args=(self._ending.is_set, self._executor), name="commands", daemon=True
         )
         self._thread.start()
+        self._server.start()
 
     def show(self, machine: Machine) -> None:
         """Moves another machine."""

@@ -40,7 +40,7 @@ _START = 10.0  # longest time in which the server starts [s]
 
 
 class PageServer:
-    """Serves the page in a thread of its own.
+    """Serves the page in a thread of its own, from `start` on; browsers that come before wait.
 
     Args:
         host: address to listen on.
@@ -73,6 +73,9 @@ class PageServer:
         # Browsers open and drop speculative connections: no traceback for those.
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
         self._thread = threading.Thread(target=self._run, args=(listening,), name="page", daemon=True)
+
+    def start(self) -> None:
+        """Answers browsers, once `control` can."""
         self._thread.start()
         self._started.wait(_START)
 

@@ -29,7 +29,7 @@ class Validity:
     sinkage: float = 1.0 / 3.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Soil:
     """A soil.
 
@@ -100,6 +100,12 @@ class Soil:
     plastic_modulus: float | None = None
     yield_stress: float | None = None
     validity: Validity = Validity()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Soil '{self.name}': exponent {self.exponent:g}, cohesion {self.cohesion:g} Pa, friction angle"
+            f" {math.degrees(self.friction_angle):.3g} deg, density {self.density:g} kg/m3>"
+        )
 
 
 @dataclass(frozen=True, eq=False)

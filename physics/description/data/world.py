@@ -187,7 +187,7 @@ class GeodeticOrigin:
         require_range("geodetic origin yaw_deg", self.yaw_deg, -360.0, 360.0, "degrees")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class World:
     """A world: gravity, ground and obstacles.
 
@@ -213,14 +213,14 @@ class World:
     ground: Ground | None = Ground()
     obstacles: tuple[Obstacle, ...] = ()
     spawn: Pose = Pose()
-    files: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    files: tuple[str, ...] = field(default=(), compare=False)
     description: str = field(default="", compare=False)
     tags: tuple[str, ...] = field(default=(), compare=False)
     poses: tuple[NamedPose, ...] = ()
     geodetic_origin: GeodeticOrigin | None = None
     granular: GranularMedia | None = None
     file: str = field(default="", compare=False)
-    source: str = field(default="", compare=False, repr=False)
+    source: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         for name in ("name", "description", "file", "source"):
@@ -248,6 +248,14 @@ class World:
                 raise ParameterError(
                     "granular", "grains on soft ground", "grains on rigid ground, or soft ground alone"
                 )
+
+    def __repr__(self) -> str:
+        ground = "no ground" if self.ground is None else "height field" if self.ground.heightfield else "plane"
+        soils = " and ".join(f"'{soil.name}'" for soil in self.soil.soils) if self.soil else ""
+        count = len(self.obstacles)
+        parts = [f"gravity {math.hypot(*self.gravity):.4g} m/s2", f"{ground} of {soils}" if soils else ground]
+        parts += [f"{count} obstacle{'s' if count > 1 else ''}"] if count else []
+        return f"<World '{self.name}': {', '.join(parts)}>"
 
     @property
     def soil(self) -> SoilGround | None:
