@@ -111,6 +111,7 @@ OUTPUTS = (
     Output("contacts", "ros_gz_interfaces/Contacts", OPTIONAL, BEST_EFFORT, VOLATILE, 5, 100.0, "contact_rate"),
     Output("contact_markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=10.0, rate_parameter="marker_rate"),
     Output("track_markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=10.0, rate_parameter="marker_rate"),
+    Output("bucket/load", VALUES, OPTIONAL, rate=10.0, rate_parameter="bucket_rate"),
     Output(
         "granular/points",
         "sensor_msgs/PointCloud2",

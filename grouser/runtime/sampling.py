@@ -51,6 +51,8 @@ _MOTOR_VALUES = {
 _PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power": "shaft_power"}
 _OIL_VALUES = ("temperature",)  # appended to the values of every component
 # Values of each point of soft ground [m, Pa].
+# Of what lies in a bucket: mass [kg], centre in the frame of its link [m], volume without gaps [m3].
+BUCKET_VALUES = ("mass", "centre_x", "centre_y", "centre_z", "volume")
 # Values of each grain: centre and radius [m], speed [m/s], number of its material.
 GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material")
 TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure")
@@ -315,6 +317,17 @@ def sample_circuit(reading: Reading) -> tuple[np.ndarray, ...]:
         *(np.array([values[line] for line in circuit.lines]) for values in by_line),
         *(np.array(view.values()) for view in (circuit.port_flow, circuit.spool_position)),
     )
+
+
+def bucket_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
+    """Shovels with a profile, each with the names of its values, `BUCKET_VALUES`."""
+    return [(shovel.name, BUCKET_VALUES) for shovel in machine.shovels if shovel.profile]
+
+
+def sample_bucket_loads(reading: Reading) -> tuple[np.ndarray, ...]:
+    """The values of `bucket_groups` of each bucket."""
+    loads = [reading.simulation.bucket_load(name) for name, _ in bucket_groups(reading.simulation.machine)]
+    return tuple(np.array([load.mass, *load.centre, load.volume]) for load in loads)
 
 
 def flexible_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:

@@ -188,6 +188,10 @@ _VEHICLE = Given(
     "a floating base and wheels or tracks",
     lambda machine, world: bool(machine.floating_base and (machine.wheels or machine.tracks)),
 )
+_BUCKETS = Given(
+    "shovels with a profile, and grains in its world",
+    lambda machine, world: world.granular is not None and bool(sampling.bucket_groups(machine)),
+)
 _GRAINS = Given("grains, in its world", lambda machine, world: world.granular is not None)
 _SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
 
@@ -534,6 +538,16 @@ STREAMS = {
             sampling.sample_bearing_margin,
             _SOIL,
             frame=_map,
+        ),
+        Stream(
+            "bucket/load",
+            _GROUP_VALUES,
+            "mass of the grains in each bucket and heaped on it, their centre in its link's frame, volume without gaps",
+            RELIABLE,
+            Rate("bucket_rate", 10.0, "bucket/load"),
+            sampling.sample_bucket_loads,
+            _BUCKETS,
+            groups=sampling.bucket_groups,
         ),
         Stream(
             "granular/points",

@@ -12,6 +12,7 @@ from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.text.names import closest
 from grouser.physics.hydraulics.faults import OIL
+from grouser.physics.readings.bucket_load import BucketLoad, bucket_load
 from grouser.physics.readings.contact_forces import (
     any_contact,
     contact_records,
@@ -323,6 +324,17 @@ class MachineView:
         """Contacts of the last step, in the pose at its start, and those of sleeping bodies."""
         engine, own = self._engine, (self._touching, self._shape_names)
         return contact_records(engine.state, engine.workspace, self._setup.system, *own)
+
+    def bucket_load(self, shovel: str) -> BucketLoad:
+        """What lies in a bucket now: the grains inside its profile, and those heaped on its opening at 1:1.
+
+        Raises:
+            ParameterError: the machine has no such shovel with a profile.
+        """
+        buckets = {one.name: one for one in self.machine.shovels if one.profile}
+        one = buckets[require_name("shovel", shovel, buckets)]
+        pose = np.concatenate(self.link_pose(one.link))
+        return bucket_load(one, pose, self.grains.position, self.grains.radius, self.grains.mass)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""

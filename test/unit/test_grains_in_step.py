@@ -251,3 +251,33 @@ def test_obstacle_vibrates_for_grains():
     assert lift.min() > -0.0045
     with pytest.raises(grouser.GrouserError, match="vibrating obstacle"):
         parse_world(text.replace("plate: {amplitude", "other: {amplitude"), "plate.yaml")
+
+
+def test_load_of_a_bucket_is_what_it_holds():
+    """A trough with a flat floor, level: the grains dropped into it are its load, and it carries their weight."""
+    plates = {
+        "floor": ("0.4 0.4 0.02", "0 0 -0.21"),
+        "front": ("0.02 0.4 0.2", "0.21 0 -0.1"),
+        "back": ("0.02 0.4 0.2", "-0.21 0 -0.1"),
+        "left": ("0.44 0.02 0.2", "0 0.21 -0.1"),
+        "right": ("0.44 0.02 0.2", "0 -0.21 -0.1"),
+    }
+    collisions = "".join(
+        f'<collision><origin xyz="{place}"/><geometry><box size="{size}"/></geometry></collision>'
+        for size, place in plates.values()
+    )
+    bucket = f"""<robot name="bucket"><link name="world"/><link name="bucket">{collisions}</link>
+      <joint name="weld" type="fixed"><parent link="world"/><child link="bucket"/><origin xyz="0 0 0.5"/></joint>
+      <grouser><shovel name="scoop" link="bucket" cutting_edge="0.2 -0.2 0  0.2 0.2 0" top_edge="-0.2 -0.2 0 -0.2 0.2 0"
+        cutting_direction="0 0 1" profile="0.2 0 0  0.2 0 -0.2  -0.2 0 -0.2  -0.2 0 0"/></grouser></robot>"""
+    text = GRAINS.format(settle=0.0, height=0.4, middle=0.75, count=25)
+    simulation = grouser.Simulation(parse_machine(bucket, "bucket.urdf"), parse_world(text, "air.yaml"))
+    simulation.step(1500)
+    load, grains = simulation.bucket_load("scoop"), simulation.grains
+    held = (np.abs(grains.position[:, :2]) < 0.2).all(axis=1) & (grains.position[:, 2] > 0.25)
+    assert load.count == held.sum() >= 20
+    assert load.mass == pytest.approx(grains.mass[held].sum())
+    centre = grains.mass[held] @ grains.position[held] / load.mass - [0, 0, 0.5]
+    assert load.centre == pytest.approx(centre, abs=1e-12)
+    with pytest.raises(grouser.ParameterError, match="shovel"):
+        simulation.bucket_load("other")

@@ -30,6 +30,7 @@ def test_excavator_scoops_gravel_into_a_box():
     place = simulation.grains.position
     inside = (np.abs(place[:, :2] - [0.8, 1.6]) < 0.5).all(axis=1) & (place[:, 2] < 0.5)
     assert inside.sum() >= 5
+    assert simulation.bucket_load("bucket").mass < 0.2 * simulation.grains.mass[inside].sum()
     assert simulation.grains.mass.sum() == pytest.approx(mass, rel=1e-12)
     assert place[:, 2].min() > 0.0
     balance = simulation.energy_balance()
