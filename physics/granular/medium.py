@@ -1,5 +1,6 @@
 """The grains of a world between its ground, its obstacles and the links of a machine, as arrays."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,8 +35,9 @@ _REST_TIME = 0.05
 _MOST_STEPS = 1000
 
 
+@functools.cache
 def no_grains() -> Room:
-    """Nothing."""
+    """Nothing: shared arrays without rows."""
     nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
     system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, 1.0)
     return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources())
