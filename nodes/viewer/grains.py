@@ -14,8 +14,6 @@ STONE = "stone"  # colours of the materials
 CHOICES = ("speed", STONE)
 # Colours of materials, by their numbers; chosen by eye.
 _STONES = np.array([(92, 84, 72), (62, 68, 76), (118, 94, 62), (84, 62, 50), *STOPS], dtype=np.uint8)
-# Names of the columns that are drawn.
-COLUMNS = ("x", "y", "z", "radius", "speed", "material")
 
 
 class GrainsView:
@@ -41,7 +39,7 @@ class GrainsView:
         return len(self._columns["x"]) if self._columns else 0
 
     def receive(self, columns: Mapping[str, np.ndarray]) -> None:
-        """Draws the grains of a message; `columns` has (n,) values for each of `COLUMNS`."""
+        """Draws the grains of a message; `columns` has (n,) values for each of `GRAIN_VALUES`."""
         before, self._columns = self.count, columns
         places = np.stack([columns["x"], columns["y"], columns["z"]], axis=1).astype(np.float32)
         if self.count != before or self._handle is None:

@@ -34,10 +34,9 @@ from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
 from grouser.nodes.viewer.circuit import shown_circuit
-from grouser.nodes.viewer.grains import COLUMNS
 from grouser.nodes.viewer.moments import Moments, valid_pose
 from grouser.nodes.viewer.signals import Signals
-from grouser.nodes.viewer.values import WantedValues, cloud_columns
+from grouser.nodes.viewer.values import GRAIN_VALUES, WantedValues, cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
@@ -240,7 +239,7 @@ class Viewer(Node):
         self.scene.colour_grains()
         if self.scene.grains is not None and self._grains:
             cloud, self._grains = deserialize_message(self._grains, PointCloud2), b""
-            if (columns := cloud_columns(cloud, COLUMNS)) is not None:
+            if (columns := cloud_columns(cloud, GRAIN_VALUES)) is not None:
                 self.scene.grains.receive(columns)
 
     def show_world(self, world: World) -> None:

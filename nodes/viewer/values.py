@@ -13,6 +13,8 @@ from grouser.nodes.viewer.arrivals import Arrivals, Polled
 _QUALITY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 Values = Mapping[str, Mapping[str, float]]
+# Columns of `granular/points`.
+GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material")
 
 
 class GroupValues:

@@ -17,7 +17,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from grouser.physics.description.data.world import Ground, NamedPose, Obstacle, World
 from grouser.physics.description.soils import reader as soil_reader
-from grouser.physics.description.world import heightfield, obstacles
+from grouser.physics.description.world import grains, heightfield, obstacles
 
 ROOT = Path(__file__).parents[2]
 WORLDS = sorted((ROOT / "config" / "worlds").glob("*.yaml"))
@@ -141,7 +141,7 @@ def test_world_files_page_lists_all_keys():
     written = {part.split("\n")[0].strip("`"): set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in sections}
     assert written == {
         "The world": {"name", "description", "tags", "gravity", "ground", "obstacles", "spawn", "poses"}
-        | {"geodetic_origin"},
+        | {"geodetic_origin", "granular"},
         "ground": {"height", "point", "normal", "heightfield", "friction", "restitution", "material", "edge", "soil"},
         "heightfield": set(heightfield.KEYS),
         "soil": set(soil_reader.KEYS),
@@ -149,6 +149,8 @@ def test_world_files_page_lists_all_keys():
         "obstacles": set(obstacles.KEYS),
         "spawn": {"xyz", "rpy_deg"},
         "geodetic_origin": {"latitude", "longitude", "altitude", "yaw_deg"},
+        "granular": set(grains.KEYS),
+        "fills": set(grains.FILL_KEYS),
         "poses": {"xyz", "rpy_deg", "description", "tags"},
     }
 

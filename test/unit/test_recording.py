@@ -255,16 +255,6 @@ def test_a_state_of_another_machine_is_refused(robot, tmp_path):
             replay(Recording(changed))
 
 
-def test_recordings_of_the_format_before_are_read(recorded, tmp_path):
-    recording = Recording(recorded)
-    with (tmp_path / "before.mcap").open("wb") as stream:
-        writer = RecordingWriter(stream, recording.origin, format=4)
-        for event in itertools.takewhile(lambda event: event.step <= 1000, recording.events()):
-            writer.write(round(event.step * STEP * 1e9), event)
-        writer.finish("")
-    assert replay(Recording(tmp_path / "before.mcap")).compared == 2
-
-
 def rewrite(source, target, change):
     """Copies a recording with its events changed, in good order."""
     recording = Recording(source)

@@ -2,10 +2,12 @@
 
 import re
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import grouser
 from grouser.bridges.mapping.reader import load_bridge_mapping
 from grouser.bridges.serial.json_lines import read_line
 
@@ -42,6 +44,24 @@ def test_wheel_and_soil(folder, capsys):
     for program in blocks("wheel_and_soil.md", "python"):
         exec(compile(program, "wheel_and_soil.md", "exec"), namespace)
     assert capsys.readouterr().out == printed("wheel_and_soil.md")
+
+
+def test_digging_cycle(folder, capsys):
+    """With fewer and larger lumps than on the page, whose figures are those of one processor."""
+    world = grouser.load_world("gravel_pit")
+    (bay,) = world.granular.fills
+    coarse = replace(world.granular, fills=(replace(bay, radius=(0.045, 0.055), count=200),))
+    namespace = {"coarse": replace(world, granular=coarse)}
+    for program in blocks("digging_cycle.md", "python"):
+        exec(
+            compile(program.replace('grouser.load_world("gravel_pit")', "coarse"), "digging_cycle.md", "exec"),
+            namespace,
+        )
+        lines = re.findall(r"(\d+) s: (\d+) kg in the bucket, (\d+) kg in the box", capsys.readouterr().out)
+        assert [line[0] for line in lines] == ["6", "9", "13", "18"]
+        assert int(lines[0][1]) > 0
+        assert int(lines[-1][1]) == 0 and int(lines[-1][2]) > 0
+    assert "IN2: 0.22}" in namespace["text"]
 
 
 def test_controller_in_the_loop(folder):

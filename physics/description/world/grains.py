@@ -21,7 +21,7 @@ from grouser.physics.description.data.granular import (
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 from grouser.physics.description.text.yaml_reader import Reader
 
-_KEYS = (
+KEYS = (
     *("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping"),
     *("emitters", "sinks", "vibrations"),
 )
@@ -30,7 +30,7 @@ _SURFACE_KEYS = tuple(one.name for one in fields(Surface))
 _TEXTS = ("normal", "tangential", "rolling", "damping_end")
 _SHAPES = ("box", "cylinder", "sphere")
 _EMITTER_KEYS = ("material", "box", "xyz", "rpy_deg", "rate", "radius", "velocity", "begin", "end", "seed")
-_FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed")
+FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed")
 
 
 def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
@@ -40,7 +40,7 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
         MachineError: a key is missing or wrong, or a value is out of its range.
     """
     name = "granular"
-    nodes = reader.mapping(node, name, _KEYS)
+    nodes = reader.mapping(node, name, KEYS)
     given: dict[str, Any] = {
         "materials": tuple(
             _read_material(reader, value, key)
@@ -101,7 +101,7 @@ def _read_surface(reader: Reader, node: yaml.Node, name: str, besides: tuple[str
 
 def _read_fill(reader: Reader, node: yaml.Node, name: str) -> GrainFill:
     shown = f"granular fill {name[:60]}"
-    nodes = reader.mapping(node, shown, _FILL_KEYS)
+    nodes = reader.mapping(node, shown, FILL_KEYS)
     shapes = [key for key in _SHAPES if key in nodes]
     if len(shapes) != 1:
         raise reader.error(node, shown, f"it has {len(shapes)} volumes", f"give one of {', '.join(_SHAPES)}")
