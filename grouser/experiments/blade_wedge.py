@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from grouser.experiments.digging_parameters import SOIL, numbers, rows_of, varied
+from grouser.experiments.digging_parameters import SOIL, cut_soil_of, numbers, rows_of, varied
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result
 from grouser.physics.base.errors import ParameterError
@@ -120,9 +120,9 @@ def _read(row: Mapping[str, float]) -> tuple[CutSoil, Cut]:
     if not 0.0 < rake + slope < math.pi:
         valid = f"between {-row['rake_deg']:g} and {180.0 - row['rake_deg']:g}, so that the plate reaches the ground"
         raise ParameterError("slope_deg", row["slope_deg"], valid)
-    friction, tool_friction = math.radians(row["friction_angle_deg"]), math.radians(row["tool_friction_deg"])
-    soil = CutSoil(row["density"], friction, row["cohesion"], tool_friction, row["adhesion"])
-    return soil, Cut(row["depth"], row["width"], rake, slope, row["surcharge"], row["speed"], row["gravity"])
+    return cut_soil_of(row), Cut(
+        row["depth"], row["width"], rake, slope, row["surcharge"], row["speed"], row["gravity"]
+    )
 
 
 def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: Reference) -> None:

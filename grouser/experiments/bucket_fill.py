@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from grouser.experiments.digging_parameters import numbers_within
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import MOTION, RUN_UNITS, SOIL, Dig, lead_along, lengths
+from grouser.experiments.soil_bins import MOTION, RUN_UNITS, SOIL, Dig, lead_along
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.digging.capacity import HOE_HEAP, heap_volume
 from grouser.physics.digging.dug_ground import DiggingTool
@@ -31,7 +32,7 @@ def _read_path(value: list) -> list[list[float]]:
 
 PARAMETERS = {
     "tip_radius": positive(1.2, "m", "of the arc of the cutting edge"),
-    "depth": Parameter([0.05, 0.1, 0.15, 0.2], "m", "of the arc's lowest point", convert=lengths(0.005, 5.0)),
+    "depth": Parameter([0.05, 0.1, 0.15, 0.2], "m", "of the arc's lowest point", convert=numbers_within(0.005, 5.0)),
     "rake_deg": Parameter(45.0, "deg", "of the plate from the motion, on the arc", minimum=1.0, maximum=120.0),
     "path": Parameter([], "m, m, deg", "rows of x, z and pitch of the plate, instead of the arc", convert=_read_path),
     "bucket_width": positive(0.45, "m", "length of the cutting edge"),

@@ -1,10 +1,12 @@
 """Parameters of experiments with tools in soil: lists of numbers, which are taken item by item."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from grouser.experiments.protocol import Parameter
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.digging.wedge import CutSoil
 
 # Largest number of items of a list.
 _MOST = 10_000
@@ -12,16 +14,33 @@ _MOST = 10_000
 
 def numbers(default: float, unit: str, description: str, least: float, greatest: float) -> Parameter:
     """A list of numbers in a range; a single number is a list of one."""
-    valid = f"numbers from {least:g} to {greatest:g}" + (f" [{unit}]" if unit != "-" else "")
+    convert = numbers_within(least, greatest, unit, _MOST)
+    return Parameter([default], unit, f"{description}: {_range(least, greatest, unit)}", convert=convert)
+
+
+def numbers_within(
+    least: float, greatest: float, unit: str = "-", most: float = math.inf
+) -> Callable[[list], list[float]]:
+    """A conversion that takes a list of numbers in a range, at most so many."""
 
     def convert(value: list) -> list[float]:
-        if not 0 < len(value) <= _MOST or not all(
+        if not 0 < len(value) <= most or not all(
             type(item) in (int, float) and least <= item <= greatest for item in value
         ):
-            raise ValueError(valid)
+            raise ValueError(_range(least, greatest, unit))
         return [float(item) for item in value]
 
-    return Parameter([default], unit, f"{description}: {valid}", convert=convert)
+    return convert
+
+
+def _range(least: float, greatest: float, unit: str) -> str:
+    return f"numbers from {least:g} to {greatest:g}" + (f" [{unit}]" if unit != "-" else "")
+
+
+def cut_soil_of(row: Mapping[str, float]) -> CutSoil:
+    """The soil of a row of `SOIL`."""
+    friction, tool_friction = math.radians(row["friction_angle_deg"]), math.radians(row["tool_friction_deg"])
+    return CutSoil(row["density"], friction, row["cohesion"], tool_friction, row["adhesion"])
 
 
 SOIL = {

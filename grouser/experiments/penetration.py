@@ -1,14 +1,12 @@
 """A plate is pushed into soil on its edge, by bearing capacity and friction on its faces."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
-from grouser.experiments.digging_parameters import SOIL, numbers, rows_of, varied
+from grouser.experiments.digging_parameters import SOIL, cut_soil_of, numbers, rows_of, varied
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result
 from grouser.physics.digging.penetration import edge_penetration, teeth_penetration
-from grouser.physics.digging.wedge import CutSoil
 
 DESCRIPTION = "an edge is pushed into soil, as a strip footing with friction on its faces (Vesic, 1973)"
 
@@ -41,8 +39,7 @@ def run(**parameters: Any) -> Result:
 
 
 def _push(row: Mapping[str, float], teeth: int) -> dict[str, float]:
-    friction, tool_friction = math.radians(row["friction_angle_deg"]), math.radians(row["tool_friction_deg"])
-    soil = CutSoil(row["density"], friction, row["cohesion"], tool_friction, row["adhesion"])
+    soil = cut_soil_of(row)
     plate = row["thickness"], row["width"], row["depth"], row["gravity"]
     forces = teeth_penetration(soil, teeth, *plate) if teeth else edge_penetration(soil, *plate)
     return {"edge_force": forces.edge, "skin_force": forces.skin}

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,17 +30,6 @@ MOTION = {
 RUN_UNITS = {"compute_time": "s", "simulated_time": "s", "mass_error": "-", "microseconds_per_step": "-"}
 # Fastest turn of a plate [rad/s].
 _TURN = 1.0
-
-
-def lengths(least: float, greatest: float) -> Callable[[list], list[float]]:
-    """A conversion that takes a list of numbers in a range."""
-
-    def convert(value: list) -> list[float]:
-        if not value or not all(type(item) in (int, float) and least <= item <= greatest for item in value):
-            raise ValueError(f"numbers from {least:g} to {greatest:g}")
-        return [float(item) for item in value]
-
-    return convert
 
 
 def make_bed(parameters: Mapping[str, Any]) -> SoilBed:

@@ -4,15 +4,16 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from grouser.experiments.digging_parameters import numbers_within
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import RUN_UNITS, SOIL, lengths, make_bed
+from grouser.experiments.soil_bins import RUN_UNITS, SOIL, make_bed
 from grouser.physics.soil.bed import SoilBed
 
 DESCRIPTION = "walls of a trench stand and fall"
 PARAMETERS = {
     **SOIL,
-    "cohesion": Parameter([500.0, 1000.0, 2000.0, 4000.0], "Pa", "c of each trench", convert=lengths(0.0, 2e4)),
+    "cohesion": Parameter([500.0, 1000.0, 2000.0, 4000.0], "Pa", "c of each trench", convert=numbers_within(0.0, 2e4)),
     "width": positive(0.6, "m", "of the trench"),
     "length": positive(1.2, "m", "of the trench"),
     "layer": Parameter(0.01, "m", "that is dug at a time", minimum=1e-3, maximum=0.5),

@@ -61,8 +61,9 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     table = _table(media)
     names = [material.name for material in table.materials]
     grains = _grains(media)
-    fixed = _world_boundaries(machine, world, shapes, names)
-    bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, world, shapes, names)]
+    surface = _surfaces(machine, world, shapes, names)
+    fixed = _world_boundaries(world, shapes, surface, names)
+    bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
     widest = max(*(fill.radius[1] for fill in media.fills), *(one.radius[1] for one in media.emitters), 0.0)
     boundaries = make_boundaries([boundary for _, boundary in bodies], names, widest)
     emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
@@ -150,10 +151,9 @@ def _surfaces(machine: Machine, world: World, shapes: Shapes, names: list[str]) 
     return [material[number] for number in owner]
 
 
-def _world_boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[Boundary]:
+def _world_boundaries(world: World, shapes: Shapes, surface: list[str], names: list[str]) -> list[Boundary]:
     """The boundary of what stands still, then the obstacles that vibrate."""
-    media, surface = world.granular, _surfaces(machine, world, shapes, names)
-    vibrations = {one.obstacle: one for one in media.vibrations} if media else {}
+    vibrations = {one.obstacle: one for one in world.granular.vibrations} if world.granular else {}
     numbers = np.flatnonzero(shapes.link < 0)
     still = [int(s) for s, one in zip(numbers, world.obstacles, strict=True) if one.name not in vibrations]
     ground = world.ground.material if world.ground and world.ground.material in names else names[-1]
@@ -165,9 +165,8 @@ def _world_boundaries(machine: Machine, world: World, shapes: Shapes, names: lis
     return found
 
 
-def _link_boundaries(machine: Machine, world: World, shapes: Shapes, names: list[str]) -> list[tuple[int, Boundary]]:
+def _link_boundaries(machine: Machine, shapes: Shapes, surface: list[str]) -> list[tuple[int, Boundary]]:
     """Bodies that have collision shapes."""
-    surface = _surfaces(machine, world, shapes, names)
     found = []
     for body in np.unique(shapes.body[shapes.body >= 0]):
         own = np.flatnonzero(shapes.body == body)

@@ -21,6 +21,7 @@ from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.granular import arrays
 from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, note_travel, run_steps
 from grouser.physics.granular.sources import Sources, drain, emit
+from grouser.physics.multibody.body_wrench import add_wrench, power_of_wrench
 
 # Room that lists get beyond what they need [-].
 _MORE = 1.5
@@ -181,11 +182,7 @@ def apply_forces(context: Context):
         if stiffness > work.stiffest[0]:
             work.stiffest[0], work.stiffest[1] = stiffness, b
         motion.touched[body] = True
-        wrench = _wrench(context, b)
-        while body >= 0:
-            for c in range(model.column_start[body], model.column_start[body + 1]):
-                motion.force[model.column_rate[c]] += _along(motion.kinematics.column, c, wrench)
-            body = model.body_parent[body]
+        add_wrench(model, motion.kinematics.column, body, _wrench(context, b), motion.force)
     work.made[0] = -1
 
 
@@ -195,15 +192,11 @@ def account(context: Context):
     own, work, motion = context.system.granular, context.workspace.granular, context.workspace.multibody
     model, step = context.system.multibody, context.system.settings.step
     for b in range(own.body.shape[0]):
-        body, power = own.body[b], 0.0
-        if body < 0 or work.grains.stiffening[b] == 0.0:
-            continue
-        wrench = _wrench(context, b)
-        while body >= 0:
-            for c in range(model.column_start[body], model.column_start[body + 1]):
-                power += motion.velocity_mean[model.column_rate[c]] * _along(motion.kinematics.column, c, wrench)
-            body = model.body_parent[body]
-        context.state.granular.work[b] += step * power
+        body = own.body[b]
+        if body >= 0 and work.grains.stiffening[b] != 0.0:
+            wrench = _wrench(context, b)
+            power = power_of_wrench(model, motion.kinematics.column, body, wrench, motion.velocity_mean)
+            context.state.granular.work[b] += step * power
 
 
 @inlined
@@ -220,15 +213,6 @@ def _wrench(context: Context, b):
         impulse[b, 4] / step + at[i, 2] * fx - at[i, 0] * fz,
         impulse[b, 5] / step + at[i, 0] * fy - at[i, 1] * fx,
     )
-
-
-@inlined
-def _along(column, c, wrench):
-    """Power of a wrench along a column at unit rate."""
-    return (
-        column[c, 0] * wrench[0] + column[c, 1] * wrench[1] + column[c, 2] * wrench[2]
-        + column[c, 3] * wrench[3] + column[c, 4] * wrench[4] + column[c, 5] * wrench[5]
-    )  # fmt: skip
 
 
 # --- outside of the step --------------------------------------------------------------------------------------------

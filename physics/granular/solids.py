@@ -11,7 +11,7 @@ BALL, BAR, BOX, HULL = range(4)
 # Columns of `Boundaries.solid`: centre (3), radius of the sphere around it; radius and half length (BALL, with half
 # spheres at its ends, BAR), half sides (BOX), or first and end of its faces (HULL) (3); rotation to the axes of the
 # body (9).
-CENTRE, BOUND, SIZE, TURN = 0, 3, 4, 7
+BOUND, SIZE, TURN = 3, 4, 7
 WIDTH = 16
 
 

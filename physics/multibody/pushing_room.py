@@ -8,6 +8,7 @@ from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.labels import ANEW
+from grouser.physics.multibody.body_wrench import add_wrench, power_of_wrench
 
 
 class System(NamedTuple):
@@ -69,10 +70,7 @@ def apply_forces(context: Context):
         wrench = context.workspace.pushing.wrench[link]
         _find_wrench(motion.kinematics, body, push[link], wrench)
         motion.touched[body] = True
-        while body >= 0:
-            for c in range(model.column_start[body], model.column_start[body + 1]):
-                motion.force[model.column_rate[c]] += _along(motion.kinematics.column, c, wrench)
-            body = model.body_parent[body]
+        add_wrench(model, motion.kinematics.column, body, wrench, motion.force)
 
 
 @kernel
@@ -82,12 +80,8 @@ def account(context: Context):
     for link in range(context.system.pushing.body.shape[0]):
         if not _is_pushed(context, link):
             continue
-        body, power = context.system.pushing.body[link], 0.0
-        while body >= 0:
-            for c in range(model.column_start[body], model.column_start[body + 1]):
-                speed = motion.velocity_mean[model.column_rate[c]]
-                power += speed * _along(motion.kinematics.column, c, context.workspace.pushing.wrench[link])
-            body = model.body_parent[body]
+        body, wrench = context.system.pushing.body[link], context.workspace.pushing.wrench[link]
+        power = power_of_wrench(model, motion.kinematics.column, body, wrench, motion.velocity_mean)
         context.state.pushing.work[link] += step * power
 
 
@@ -110,15 +104,6 @@ def _find_wrench(kinematics, body, push, wrench):
     wrench[3] = push[3] + y * fz - z * fy
     wrench[4] = push[4] + z * fx - x * fz
     wrench[5] = push[5] + x * fy - y * fx
-
-
-@inlined
-def _along(column, c, wrench):
-    """Power of a wrench along a column at unit rate."""
-    power = 0.0
-    for k in range(6):
-        power += column[c, k] * wrench[k]
-    return power
 
 
 def open_accounts(view: AccountView) -> None:
