@@ -1,10 +1,11 @@
 """Poses of frames in the world from received transforms."""
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.pose import Pose, Quaternion, Vector3
 from grouser.physics.description.data.rotation import compose, rotate
 
 _WORLD = ""  # tf2 knows no frame of this name
+_UNKNOWN = Pose()
 
 
 class ReceivedFrames:
@@ -52,6 +53,13 @@ class ReceivedFrames:
                 return pose
         return compose(_inverse(self.world(other)), self.world(frame)) if other else self.world(frame)
 
+    def point(self, frame: str, place: Vector3, other: str) -> Vector3:
+        """Where a point of `frame` [m] is in the frame `other` [m]."""
+        near, far = self.world(other), self.world(frame)
+        (a, b, c), (x, y, z) = rotate(far.quaternion, place), near.position
+        off = (far.position[0] + a - x, far.position[1] + b - y, far.position[2] + c - z)
+        return rotate(_back(near.quaternion), off)
+
     def world(self, frame: str) -> Pose:
         """Pose of a frame in the topmost frame above it (``odom`` or ``map``); the identity for an unknown frame.
 
@@ -67,7 +75,7 @@ class ReceivedFrames:
                 break
             parent, chain[frame] = entry
             frame = parent
-        pose = self._world.get(frame, Pose())
+        pose = self._world.get(frame, _UNKNOWN)
         for name, relative in reversed(chain.items()):
             pose = self._world[name] = compose(pose, relative)
         return pose
@@ -75,6 +83,11 @@ class ReceivedFrames:
 
 def _inverse(pose: Pose) -> Pose:
     """Pose of the reference frame in the frame."""
-    (x, y, z, w), (a, b, c) = pose.quaternion, pose.position
-    back = (-x, -y, -z, w)
+    (a, b, c), back = pose.position, _back(pose.quaternion)
     return Pose(rotate(back, (-a, -b, -c)), back)
+
+
+def _back(quaternion: Quaternion) -> Quaternion:
+    """The opposite turn."""
+    x, y, z, w = quaternion
+    return (-x, -y, -z, w)

@@ -4,20 +4,19 @@ A usual spin wakes up for every message and deserializes it; a machine with twen
 a second.
 """
 
-import struct
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
+from grouser.nodes.viewer.cdr import Fields
+
 _KEPT = 128  # messages of a topic: over a second at 100 Hz
 _PUBLISHERS = 64  # of transforms that are told apart
-_HEADER = 4  # bytes in front of a serialized message that tell its byte order
 
 
 class Polled(CallbackGroup):
@@ -75,18 +74,15 @@ class History:
         self._shown = None
 
 
-class Arrivals:
-    """A subscription that is read by `take`.
+class Polling:
+    """A subscription that no executor reads.
 
     Args:
         node: that subscribes.
-        kind: of messages; with a header as its first field.
+        kind: of messages.
         topic: its name.
         quality: of service.
         group: without an executor.
-
-    Attributes:
-        history: of the messages, if one publisher sends them.
     """
 
     def __init__(self, node: Node, kind: type, topic: str, quality: QoSProfile, group: Polled) -> None:
@@ -94,15 +90,6 @@ class Arrivals:
         self._subscription = node.create_subscription(
             kind, topic, lambda _message: None, quality, raw=True, callback_group=group
         )
-        self.history = History()
-
-    def take(self) -> bool:
-        """Takes what has arrived since the last call; returns whether there was something."""
-        arrived = False
-        for message in self._messages():
-            self._keep(message)
-            arrived = True
-        return arrived
 
     def read(self, message: bytes) -> Any:
         """A message of this topic, deserialized."""
@@ -113,13 +100,42 @@ class Arrivals:
         self._node.destroy_subscription(self._subscription)
 
     def _messages(self) -> Iterator[bytes]:
+        """What has arrived since the last call."""
         handle = self._subscription.handle
         with handle:
             while (taken := handle.take_message(self._kind, True)) is not None:
                 yield taken[0]
 
+
+class Newest(Polling):
+    """A subscription of which only the newest message counts."""
+
+    def take(self) -> bytes | None:
+        """The newest message since the last call, serialized; None without one."""
+        newest = None
+        for message in self._messages():
+            newest = message
+        return newest
+
+
+class Arrivals(Polling):
+    """A subscription to messages with a header as their first field, which is read by `take`.
+
+    Attributes:
+        history: of the messages, if one publisher sends them.
+    """
+
+    def __init__(self, node: Node, kind: type, topic: str, quality: QoSProfile, group: Polled) -> None:
+        super().__init__(node, kind, topic, quality, group)
+        self.history = History()
+
+    def take(self) -> None:
+        """Takes what has arrived since the last call."""
+        for message in self._messages():
+            self._keep(message)
+
     def _keep(self, message: bytes) -> None:
-        self.history.add(_stamp(message, _HEADER), message)
+        self.history.add(Fields(message).stamp(), message)
 
 
 class TransformArrivals(Arrivals):
@@ -131,37 +147,16 @@ class TransformArrivals(Arrivals):
 
     def __init__(self, node: Node, kind: type, topic: str, quality: QoSProfile, group: Polled) -> None:
         super().__init__(node, kind, topic, quality, group)
-        self.histories: OrderedDict[tuple[int, bytes], History] = OrderedDict()
+        self.histories: OrderedDict[tuple[int, str, str], History] = OrderedDict()
 
     def _keep(self, message: bytes) -> None:
-        if not struct.unpack_from(_order(message) + "I", message, _HEADER)[0]:  # no transforms
+        fields = Fields(message)
+        if not fields.count():
             return
-        names = _HEADER + 12
-        key = (len(message), message[names : _text_end(message, _text_end(message, names))])
+        stamp = fields.stamp()
+        key = (len(message), fields.text(), fields.text())
         history = self.histories.setdefault(key, History())
-        history.add(_stamp(message, _HEADER + 4), message)
+        history.add(stamp, message)
         self.histories.move_to_end(key)
         if len(self.histories) > _PUBLISHERS:
             self.histories.popitem(last=False)
-
-
-def last_numbers(message: bytes, count: int) -> np.ndarray:
-    """The last 64-bit numbers of a serialized message that ends with them, such as the force and torque of a wrench."""
-    return np.frombuffer(message, dtype=f"{_order(message)}f8", count=count, offset=len(message) - 8 * count)
-
-
-def _order(message: bytes) -> str:
-    """Byte order of a serialized message, as `struct` has it."""
-    return "<" if message[1] & 1 else ">"
-
-
-def _stamp(message: bytes, place: int) -> int:
-    """The stamp [ns] that begins at a place of a serialized message."""
-    seconds, nanoseconds = struct.unpack_from(_order(message) + "iI", message, place)
-    return seconds * 1_000_000_000 + nanoseconds
-
-
-def _text_end(message: bytes, place: int) -> int:
-    """Where a text of a serialized message ends that begins at a place, or up to three bytes behind it, aligned."""
-    start = _HEADER + -(-(place - _HEADER) // 4) * 4
-    return start + 4 + int(struct.unpack_from(_order(message) + "I", message, start)[0])

@@ -13,7 +13,6 @@ from grouser.nodes.viewer.shapes import wxyz
 from grouser.physics.description.data.hydraulics import HydraulicCylinder
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.rotation import compose
 from grouser.runtime.joint_frames import turn_from_z
 
 BARREL_COLOUR = (60, 64, 70)
@@ -21,7 +20,8 @@ ROD_COLOUR = (200, 204, 210)
 TUBE_COLOUR = (150, 154, 160)
 WALL = 0.12  # thickness of the barrel's wall, as a share of the bore
 EYE = 0.5  # share of the length beyond the stroke that the barrel leaves free for the rod's eye
-_SHELL = 1.04  # radius of a chamber's colour over that of the barrel
+# Radius of the colour of each chamber over that of the barrel: that of the rod side covers the whole barrel.
+_SHELLS = {"piston_side": 1.07, "rod_side": 1.04}
 _DEFAULT_PRESSURE = 25e6  # [Pa], end of the scale where nothing limits the pressure
 CHAMBERS = ("piston_side", "rod_side")
 
@@ -81,9 +81,15 @@ class CylinderView:
         self.parts["rod"] = scene.add_cylinder(
             f"{name}/rod", radius=rod_radius, height=self._rod_length, color=ROD_COLOUR
         )
-        # Of unit height, stretched to the length of the chamber.
+        # That of the piston side is stretched; all of the barrel that it leaves free shows the rod side.
         self.chambers: dict[str, Any] = {
-            side: scene.add_cylinder(f"{name}/{side}", radius=_SHELL * barrel_radius, height=1.0, visible=False)
+            side: scene.add_cylinder(
+                f"{name}/{side}",
+                radius=_SHELLS[side] * barrel_radius,
+                height=self._barrel_length,
+                position=(0.0, 0.0, 0.5 * self._barrel_length),
+                visible=False,
+            )
             for side in CHAMBERS
         }
 
@@ -99,7 +105,7 @@ class CylinderView:
             frames: poses of the links.
         """
         barrel, rod = self.cylinder.barrel, self.cylinder.rod
-        end = compose(frames.relative(rod.link, barrel.link), Pose(rod.xyz)).position
+        end = frames.point(rod.link, rod.xyz, barrel.link)
         length = math.dist(barrel.xyz, end)
         if math.dist(end, self._end) <= SEEN or length == 0.0:
             return
@@ -118,10 +124,8 @@ class CylinderView:
         for part, start in starts.items():
             handle = self.parts[part]
             handle.position = (0.0, 0.0, start + 0.5 * handle.height)
-        piston = self._piston(extension)
-        for side, start, end in (("piston_side", 0.0, piston), ("rod_side", piston, self._barrel_length)):
-            chamber = self.chambers[side]
-            chamber.position, chamber.scale = (0.0, 0.0, 0.5 * (start + end)), (1.0, 1.0, max(end - start, 1e-6))
+        piston, chamber = self._piston(extension), self.chambers["piston_side"]
+        chamber.position, chamber.scale = (0.0, 0.0, 0.5 * piston), (1.0, 1.0, max(piston / self._barrel_length, 1e-6))
 
     def colour(self, pressures: Mapping[str, float]) -> None:
         """Colours its chambers.

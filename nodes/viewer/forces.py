@@ -1,7 +1,7 @@
 """Contact forces as arrows. A resultant has a line of action, but no point on it: here it begins near the shapes."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import viser
@@ -10,8 +10,8 @@ from grouser.nodes.viewer.arrows import Arrows
 from grouser.nodes.viewer.colours import swatches
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Link
-from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.rotation import compose, rotate
+from grouser.physics.description.data.pose import Pose, Vector3
+from grouser.physics.description.data.rotation import rotate
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, PointSet, Sphere
 
 ARROW_COLOUR = (190, 0, 110)  # colours that machines do not have
@@ -34,7 +34,7 @@ class ForceArrows:
 
     def __init__(self, scene: viser.SceneApi, metres_per_newton: float) -> None:
         self._arrows, self._given_scale = Arrows(scene, "/contact_forces"), metres_per_newton
-        self._balls: dict[str, tuple[np.ndarray, float]] = {}
+        self._balls: dict[str, tuple[Vector3, float]] = {}
         self._size = self.weight = 1.0
 
     @property
@@ -70,20 +70,20 @@ class ForceArrows:
             ]
         )
 
-    def arrows(self, pose: Callable[[str], Pose], wrenches: Mapping[str, np.ndarray]) -> np.ndarray:
+    def arrows(self, pose: Callable[[str], Pose], wrenches: Mapping[str, Sequence[float]]) -> np.ndarray:
         """Start and end of the arrow of each wrench in the world [m], shape (n, 2, 3).
 
         Args:
             pose: of a link in the world at the time of the wrenches.
-            wrenches: by link, the force [N] and the moment about the link's origin [N m] in the link frame, (6,).
+            wrenches: by link, the force [N] and the moment about the link's origin [N m] in its frame, six numbers.
         """
-        ends = []
+        tails, forces = [], []
         for link, wrench in wrenches.items():
             frame = pose(link)
-            tail = compose(frame, Pose(force_point(wrench, *self._balls[link]))).position
-            along = rotate(frame.quaternion, (wrench[0], wrench[1], wrench[2]))
-            ends.append((tail, np.array(tail) + self.metres_per_newton * np.array(along)))
-        return np.array(ends).reshape(-1, 2, 3)
+            tails.append(np.add(frame.position, rotate(frame.quaternion, force_point(wrench, *self._balls[link]))))
+            forces.append(rotate(frame.quaternion, (wrench[0], wrench[1], wrench[2])))
+        starts = np.array(tails).reshape(-1, 3)
+        return np.stack([starts, starts + self.metres_per_newton * np.array(forces).reshape(-1, 3)], axis=1)
 
     def draw(self, arrows: np.ndarray, visible: bool) -> None:
         """Draws arrows in place of those drawn before; too long ones are cut and have another colour."""
@@ -101,7 +101,7 @@ def _rounded(value: float) -> float:
     return float(np.floor(value / digit) * digit)
 
 
-def contact_ball(link: Link) -> tuple[np.ndarray, float]:
+def contact_ball(link: Link) -> tuple[Vector3, float]:
     """Centre of a link's collision shapes in the link frame, and their largest distance from it [m].
 
     Args:
@@ -110,10 +110,11 @@ def contact_ball(link: Link) -> tuple[np.ndarray, float]:
     centres = np.array([shape.pose.position for shape in link.collisions])
     middle = centres.mean(axis=0)
     reaches = [reach(shape.geometry) for shape in link.collisions]
-    return middle, float(np.max(np.linalg.norm(centres - middle, axis=1) + np.array(reaches)))
+    x, y, z = middle.tolist()
+    return (x, y, z), float(np.max(np.linalg.norm(centres - middle, axis=1) + np.array(reaches)))
 
 
-def force_point(wrench: np.ndarray, middle: np.ndarray, reach: float) -> tuple[float, float, float]:
+def force_point(wrench: Sequence[float], middle: Vector3, reach: float) -> Vector3:
     """The point on the line of action of a force that is nearest to the shapes.
 
     The line of action of forces that nearly cancel is far away; the point is then moved back to the shapes.
@@ -122,13 +123,15 @@ def force_point(wrench: np.ndarray, middle: np.ndarray, reach: float) -> tuple[f
         wrench: force, not zero [N], and moment about the link's origin [N m], in the link frame.
         middle, reach: of the shapes, from `contact_ball`.
     """
-    force, moment = wrench[:3], wrench[3:]
-    square = force @ force
-    on_line = np.cross(force, moment) / square
-    beside = on_line + ((middle - on_line) @ force / square) * force - middle
-    distance = math.hypot(*beside)
-    x, y, z = middle + beside * min(1.0, reach / max(distance, 1e-12))
-    return (float(x), float(y), float(z))
+    fx, fy, fz, mx, my, mz = wrench
+    x, y, z = middle
+    square = fx * fx + fy * fy + fz * fz
+    # from the middle to force x moment / force^2, a point of the line, and along the line back beside the middle
+    bx, by, bz = (fy * mz - fz * my) / square - x, (fz * mx - fx * mz) / square - y, (fx * my - fy * mx) / square - z
+    along = (bx * fx + by * fy + bz * fz) / square
+    bx, by, bz = bx - along * fx, by - along * fy, bz - along * fz
+    share = min(1.0, reach / max(math.hypot(bx, by, bz), 1e-12))
+    return (x + share * bx, y + share * by, z + share * bz)
 
 
 def reach(geometry: Geometry) -> float:

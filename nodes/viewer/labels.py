@@ -10,7 +10,6 @@ from grouser.nodes.viewer.values import Values
 from grouser.physics.description.data.machine import Machine
 
 _BAR = 1e5  # [Pa]
-_PICTURES = 6  # between two changes of the texts
 
 
 class Labels:
@@ -26,7 +25,6 @@ class Labels:
         self._clicked: deque[str] = deque()  # in threads of the server; `draw` answers
         self._nodes: dict[str, tuple[str, str]] = {}
         self._shown: dict[str, Any] = {}
-        self._picture = 0
 
     def describe(self, machine: Machine) -> None:
         """Turns to another machine, without labels."""
@@ -61,12 +59,10 @@ class Labels:
             elif node in self._nodes:
                 text = self._text(node, forces, hydraulics)
                 self._shown[node] = self._scene.add_label(f"{node}/label", text, anchor="bottom-center")
-        self._picture += 1
-        if self._picture % _PICTURES == 0:
-            for node, label in self._shown.items():
-                text = self._text(node, forces, hydraulics)
-                if text != label.text:
-                    label.text = text
+        for node, label in self._shown.items():
+            text = self._text(node, forces, hydraulics)
+            if text != label.text:
+                label.text = text
 
     def _text(self, node: str, forces: Mapping[str, float], hydraulics: Values) -> str:
         link, cylinder = self._nodes[node]

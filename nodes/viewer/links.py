@@ -1,5 +1,6 @@
 """The links in the browser: a tree of nodes, so that it is told of the joints that move and not of all links."""
 
+import math
 from collections.abc import Mapping
 
 import viser
@@ -62,5 +63,5 @@ class LinkTree:
 
 
 def differ(one: tuple[float, ...], other: tuple[float, ...], least: float = SEEN) -> bool:
-    """Whether a coordinate differs by more than can be seen."""
-    return any(abs(a - b) > least for a, b in zip(one, other, strict=True))
+    """Whether two places, or two quaternions, differ by more than can be seen."""
+    return math.dist(one, other) > least

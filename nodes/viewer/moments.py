@@ -3,8 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 
-import numpy as np
-from geometry_msgs.msg import Point, Quaternion, Vector3, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -12,9 +11,10 @@ from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
-from grouser.nodes.viewer.arrivals import Arrivals, Polled, TransformArrivals, last_numbers
+from grouser.nodes.viewer.arrivals import Arrivals, Polled, TransformArrivals
+from grouser.nodes.viewer.cdr import last_numbers, odometry, transforms
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.pose import POSITION_MAX, Pose
 
 SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
 _TOGETHER = 100_000_000  # [ns] by which the ground truth may be older than the transforms that it is drawn with
@@ -63,8 +63,8 @@ class Moments:
         self._truth.history.clear()
         self.frames.describe(machine, spawn)
 
-    def fix(self, message: TFMessage) -> None:
-        """Takes transforms that do not change."""
+    def fix(self, message: bytes) -> None:
+        """Takes serialized transforms that do not change."""
         self._receive(message)
 
     def take(self) -> None:
@@ -80,18 +80,19 @@ class Moments:
         elif stamps:
             self.time = stamps[-1]
 
-    def forces(self) -> Iterator[tuple[ReceivedFrames, dict[str, np.ndarray]]]:
+    def forces(self) -> Iterator[tuple[ReceivedFrames, dict[str, tuple[float, ...]]]]:
         """Poses of the frames, valid until the next item, and the wrenches of the same stamp.
 
-        A wrench is the force [N] and the moment about the link's origin [N m] on a link, in its frame, shape (6,).
+        A wrench is the force [N] and the moment about the link's origin [N m] on a link, in its frame, six
+        numbers.
         """
         latest = _END if self.time is None else self.time  # without transforms the poses of the description stay
-        groups: dict[int, dict[str, np.ndarray]] = {}
+        groups: dict[int, dict[str, tuple[float, ...]]] = {}
         for link, arrivals in self._wrenches.items():
             stamp, message = arrivals.history.at(latest) or (0, b"")
             if message:
                 values = last_numbers(message, 6)
-                if np.isfinite(values).all() and math.hypot(*values[:3]) > SMALLEST_FORCE:
+                if all(map(math.isfinite, values)) and math.hypot(*values[:3]) > SMALLEST_FORCE:
                     groups.setdefault(stamp, {})[link] = values
         for stamp in sorted(groups):
             self.show(stamp)
@@ -102,33 +103,37 @@ class Moments:
         if time is None:
             return
         for history in self._moving.histories.values():
-            if (transforms := history.to_show(time)) is not None:
-                self._receive(self._moving.read(transforms))
+            if (message := history.to_show(time)) is not None:
+                self._receive(message)
         if (truth := self._truth.history.to_show(time)) is not None:
-            message = self._truth.read(truth)
-            pose = self._valid_pose(message.child_frame_id, message.pose.pose.position, message.pose.pose.orientation)
-            if pose is not None:
-                self.frames.place(message.child_frame_id, pose)
+            frame, numbers = odometry(truth)
+            if (pose := self._valid_pose(frame, numbers)) is not None:
+                self.frames.place(frame, pose)
 
-    def _receive(self, message: TFMessage) -> None:
-        for stamped in message.transforms:
-            pose = self._valid_pose(stamped.child_frame_id, stamped.transform.translation, stamped.transform.rotation)
-            if pose is not None:
-                self.frames.receive(stamped.child_frame_id, stamped.header.frame_id, pose)
+    def _receive(self, message: bytes) -> None:
+        for parent, child, numbers in transforms(message):
+            if (pose := self._valid_pose(child, numbers)) is not None:
+                self.frames.receive(child, parent, pose)
 
-    def _valid_pose(self, frame: str, place: Vector3 | Point, turn: Quaternion) -> Pose | None:
-        pose = valid_pose(place, turn)
+    def _valid_pose(self, frame: str, numbers: tuple[float, ...]) -> Pose | None:
+        pose = valid_pose(numbers)
         if pose is None:
-            self._warn(f"the transform of {frame} is not valid: {place}, {turn}")
+            self._warn(f"the transform of {frame} is not valid: {numbers}")
         return pose
 
 
-def valid_pose(place: Vector3 | Point, turn: Quaternion) -> Pose | None:
-    """A pose with its quaternion normalised; None if a number is not finite, or the quaternion is zero."""
-    position = (place.x, place.y, place.z)
-    quaternion = (turn.x, turn.y, turn.z, turn.w)
-    length = math.hypot(*quaternion)
-    if not all(map(math.isfinite, (*position, length))) or length == 0.0:
+def valid_pose(numbers: tuple[float, ...]) -> Pose | None:
+    """The pose of a message, its quaternion normalised.
+
+    Args:
+        numbers: x, y, z of the position [m] and x, y, z, w of the quaternion.
+
+    Returns:
+        None if a number is not finite or beyond all lengths, or the quaternion is zero.
+    """
+    x, y, z, w = numbers[3:]
+    length = math.hypot(x, y, z, w)
+    if not all(abs(number) <= POSITION_MAX for number in (*numbers[:3], length)) or length == 0.0:
         return None
-    x, y, z, w = quaternion
-    return Pose(position, (x / length, y / length, z / length, w / length))
+    a, b, c = numbers[:3]
+    return Pose((a, b, c), (x / length, y / length, z / length, w / length))

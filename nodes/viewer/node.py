@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from time import monotonic
 
@@ -33,6 +33,8 @@ from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import nanoseconds_of
 from grouser.nodes.shared.parameters import Declaration, declare, stamped_by_default
 from grouser.nodes.shared.process import run_node
+from grouser.nodes.viewer.arrivals import Newest, Polled
+from grouser.nodes.viewer.cdr import transforms
 from grouser.nodes.viewer.circuit import shown_circuit
 from grouser.nodes.viewer.moments import Moments, valid_pose
 from grouser.nodes.viewer.signals import Signals
@@ -42,7 +44,9 @@ from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 
+SLOW = 3  # one of so many pictures shows new pressures and figures
 UNSEEN = 30  # one of so many pictures is drawn while no browser shows the scene or the circuit
+CALLBACK_PERIOD = 0.1  # [s], between two looks at what does not change from picture to picture
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 ENERGY = ": energy"
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends
@@ -79,7 +83,7 @@ DECLARATIONS: dict[str, Declaration] = {
 TF_STATIC_QUALITY = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 # Of these only the newest is drawn.
-OBJECT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+NEWEST_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class Viewer(Node):
@@ -134,21 +138,20 @@ class Viewer(Node):
         self._root = ""
         self._picture = 0
         self._aim_wanted = False
-        self._object_poses = b""  # serialized: only those that are drawn are deserialized
-        self._grains = b""  # serialized, as those
+        group = Polled()
+        self._object_poses = Newest(self, TFMessage, topics.OBJECT_POSES, NEWEST_QUALITY, group)
+        self._grains = Newest(self, PointCloud2, topics.GRAINS, NEWEST_QUALITY, group)
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
-        self.create_subscription(TFMessage, topics.TF_STATIC, self._moments.fix, TF_STATIC_QUALITY)
+        self.create_subscription(TFMessage, topics.TF_STATIC, self._moments.fix, TF_STATIC_QUALITY, raw=True)
         self.create_subscription(MarkerArray, topics.OBJECT_SHAPES, self._on_object_shapes, topics.LATCHED)
-        self.create_subscription(TFMessage, topics.OBJECT_POSES, self._on_object_poses, OBJECT_QUALITY, raw=True)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
         self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
-        self.create_subscription(PointCloud2, topics.GRAINS, self._on_grains, topics.SENSOR_DATA, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self.pictures = self.create_timer(1.0 / parameters["rate"], self._on_picture, clock=clock)
+        self.pictures = self.create_timer(1.0 / parameters["rate"], self.draw, clock=clock)
         self.create_timer(CLOCK_PERIOD, self._show_progress, clock=clock)
         address = "localhost" if parameters["host"] in ("127.0.0.1", "0.0.0.0") else parameters["host"]
         self.get_logger().info(f"the machine is on show at http://{address}:{self.page.port}")
@@ -216,31 +219,23 @@ class Viewer(Node):
             self._turned.update((name, value) for name, value in positions.items() if math.isfinite(value))
             self.scene.move_belts(self._turned)
 
-    def _on_object_poses(self, message: bytes) -> None:
-        self._object_poses = message
-
     def _move_objects(self) -> None:
         """Moves the objects to their newest poses, if there are new ones."""
-        if not self._object_poses:
+        if (message := self._object_poses.take()) is None:
             return
-        message, self._object_poses = deserialize_message(self._object_poses, TFMessage), b""
         poses = {}
-        for stamped in message.transforms:
-            pose = valid_pose(stamped.transform.translation, stamped.transform.rotation)
-            if pose is not None:
-                poses[stamped.child_frame_id] = np.array([*pose.position, *pose.quaternion])
+        for _, name, numbers in transforms(message):
+            if (pose := valid_pose(numbers)) is not None:
+                poses[name] = np.array([*pose.position, *pose.quaternion])
         self.scene.objects.move(poses)
-
-    def _on_grains(self, message: bytes) -> None:
-        self._grains = message
 
     def _move_grains(self) -> None:
         """Draws the newest grains, if there are new ones."""
         self.scene.colour_grains()
-        if self.scene.grains is not None and self._grains:
-            cloud, self._grains = deserialize_message(self._grains, PointCloud2), b""
-            if (columns := cloud_columns(cloud, GRAIN_VALUES)) is not None:
-                self.scene.grains.receive(columns)
+        if self.scene.grains is None or (message := self._grains.take()) is None:
+            return
+        if (columns := cloud_columns(self._grains.read(message), GRAIN_VALUES)) is not None:
+            self.scene.grains.receive(columns)
 
     def show_world(self, world: World) -> None:
         """Shows another world from the next picture on; from any thread."""
@@ -258,8 +253,8 @@ class Viewer(Node):
         self._terrain_stamp = 0
         before.stop()
 
-    def _on_picture(self) -> None:
-        """Draws, unless nobody sees it."""
+    def draw(self) -> None:
+        """Draws the next picture, unless nobody sees it."""
         self._picture += 1
         seen = self.scene.server.get_clients() or self.page.shows_circuit or self.page.shows_program
         if seen or self._picture % UNSEEN == 0:
@@ -280,11 +275,8 @@ class Viewer(Node):
             moments.show(moments.time)
             self.scene.move(moments.frames)
             self._move_belts()
-            hydraulics = self._signals.values("hydraulics")
-            self.page.circuit = shown_circuit(self._circuit.take(self.page.shows_circuit), hydraulics)
-            self.page.wires = self._program.take(self.page.shows_program)
-            self.scene.colour_cylinders(hydraulics)
-            self.scene.labels.draw(strengths, hydraulics)
+            if self._picture % SLOW == 0:
+                self._draw_figures(strengths)
             self._move_objects()
             tool = self.scene.pushes
             tool.switch(self.page.pushing)
@@ -302,6 +294,18 @@ class Viewer(Node):
             self._aim_wanted = False
             self.scene.aim()
 
+    def _draw_figures(self, strengths: Mapping[str, float]) -> None:
+        """Draws what is read as figures and colours.
+
+        Args:
+            strengths: contact force on each link [N].
+        """
+        hydraulics = self._signals.values("hydraulics")
+        self.page.circuit = shown_circuit(self._circuit.take(self.page.shows_circuit), hydraulics)
+        self.page.wires = self._program.take(self.page.shows_program)
+        self.scene.colour_cylinders(hydraulics)
+        self.scene.labels.draw(strengths, hydraulics)
+
     def _show_progress(self) -> None:
         now = monotonic()
         wall, simulated = self._measured_at
@@ -316,21 +320,32 @@ class Viewer(Node):
 
 
 def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) -> None:
-    """Runs all callbacks that are ready whenever a picture is due, until `stop` is set.
+    """Draws the pictures, and after some of them runs the callbacks that are ready, until `stop` is set.
 
     A usual spin checks every subscription for each message, and a machine with twenty links publishes two thousand
-    wrenches a second. Here they wait until the next picture, and only the newest of each topic is read.
+    wrenches a second. What changes from picture to picture is read when it is drawn.
     """
+    viewer.pictures.cancel()
     period = 1e-9 * viewer.pictures.timer_period_ns
-    while not stop.wait(max(0.0, 1e-9 * viewer.pictures.time_until_next_call())):
-        end = monotonic() + period
-        while monotonic() < end:
-            try:
-                handler, _, _ = executor.wait_for_ready_callbacks(timeout_sec=0.0)
-            except TimeoutException:
-                break
-            handler()
-            handler.result()
+    due = called = monotonic()
+    while not stop.wait(due - monotonic()):
+        due = max(due + period, monotonic())
+        viewer.draw()
+        if monotonic() >= called + CALLBACK_PERIOD:
+            called = monotonic()
+            _run_callbacks(executor, period)
+
+
+def _run_callbacks(executor: Executor, longest: float) -> None:
+    """Runs the callbacks that are ready, as long as new ones begin within a time [s]."""
+    end = monotonic() + longest
+    while monotonic() < end:
+        try:
+            handler, _, _ = executor.wait_for_ready_callbacks(timeout_sec=0.0)
+        except TimeoutException:
+            return
+        handler()
+        handler.result()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

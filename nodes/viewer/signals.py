@@ -10,7 +10,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from grouser.nodes.shared import topics
-from grouser.nodes.viewer.arrivals import Arrivals, Polled
+from grouser.nodes.viewer.arrivals import Newest, Polled
 from grouser.nodes.viewer.values import GroupValues, Values
 
 _JOINT_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -61,7 +61,7 @@ class Signals:
     def __init__(self, node: Node) -> None:
         self._hydraulics = GroupValues(node, topics.HYDRAULICS)
         self._slip = GroupValues(node, topics.SLIP)
-        self._joints = Arrivals(node, JointState, topics.JOINT_STATES, _JOINT_QUALITY, Polled())
+        self._joints = Newest(node, JointState, topics.JOINT_STATES, _JOINT_QUALITY, Polled())
         self._joint_values: Values = {}
         self._energy: Values = {}
         self._sources: Mapping[str, Callable[[], Values]] = {
@@ -75,7 +75,6 @@ class Signals:
         """Forgets the values of a machine that is gone."""
         self._hydraulics.clear()
         self._slip.clear()
-        self._joints.history.clear()
         self._joint_values = self._energy = {}
 
     def hear_energy(self, status: DiagnosticStatus) -> None:
@@ -104,9 +103,7 @@ class Signals:
         return found
 
     def _take_joints(self) -> Values:
-        self._joints.take()
-        newest = self._joints.history.newest()
-        if newest is not None and (message := self._joints.history.to_show(newest)) is not None:
+        if (message := self._joints.take()) is not None:
             read = self._joints.read(message)
             columns = {"position": read.position, "velocity": read.velocity, "effort": read.effort}
             self._joint_values = {

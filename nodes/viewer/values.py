@@ -8,9 +8,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import PointCloud2, PointField
 
-from grouser.nodes.viewer.arrivals import Arrivals, Polled
+from grouser.nodes.viewer.arrivals import Newest, Polled
 
-_QUALITY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+_QUALITY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 Values = Mapping[str, Mapping[str, float]]
 # Columns of `granular/points`.
@@ -26,14 +26,12 @@ class GroupValues:
     """
 
     def __init__(self, node: Node, topic: str) -> None:
-        self._arrivals = Arrivals(node, DynamicInterfaceGroupValues, topic, _QUALITY, Polled())
+        self._arrivals = Newest(node, DynamicInterfaceGroupValues, topic, _QUALITY, Polled())
         self._values: Values = {}
 
     def take(self) -> Values:
         """The newest values by group and name; empty before the first message."""
-        self._arrivals.take()
-        last = self._arrivals.history.newest()
-        if last is not None and (message := self._arrivals.history.to_show(last)) is not None:
+        if (message := self._arrivals.take()) is not None:
             read = self._arrivals.read(message)
             self._values = {
                 group: dict(zip(values.interface_names, values.values, strict=False))
@@ -43,7 +41,6 @@ class GroupValues:
 
     def clear(self) -> None:
         """Forgets the values."""
-        self._arrivals.history.clear()
         self._values = {}
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from grouser.benchmarks.page_reader import CAMERA, messages, opened
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.arrivals import Polled, TransformArrivals
+from grouser.nodes.viewer.cdr import transforms
 from grouser.physics.description.data.pose import Pose
 
 
@@ -29,6 +30,8 @@ def test_frames_compose_and_tf_wins_over_the_description() -> None:
     frames.receive("base_link", "odom", Pose((1.0, 2.0, 0.0), QUARTER_TURN))
     frames.receive("arm", "base_link", Pose((1.0, 0.0, 0.5), NO_TURN))
     assert frames.world("arm").position == pytest.approx([1.0, 3.0, 0.5])
+    assert frames.point("arm", (0.0, 0.0, 1.0), "base_link") == pytest.approx([1.0, 0.0, 1.5])
+    assert frames.point("base_link", (0.0, -1.0, 0.0), "arm") == pytest.approx([-1.0, -1.0, -0.5])
     frames.receive("base_link", "odom", Pose((5.0, 0.0, 0.0), NO_TURN))
     assert frames.world("arm").position == pytest.approx([6.0, 0.0, 0.5])
     assert frames.world("nobody").position == pytest.approx([0.0, 0.0, 0.0])
@@ -48,8 +51,9 @@ def test_publishers_of_transforms_are_told_apart_by_their_frames(theatre: Theatr
     for history, (parent, child) in zip(arrivals.histories.values(), pairs, strict=True):
         assert history.newest() == 2_000_000_000
         stamp, message = history.at(1_999_999_999)
-        (transform,) = arrivals.read(message).transforms
-        assert (transform.header.frame_id, transform.child_frame_id, stamp) == (parent, child, 1_000_000_000)
+        ((above, below, numbers),) = transforms(message)
+        assert (above, below, stamp) == (parent, child, 1_000_000_000) and numbers[3:] == NO_TURN
+        assert numbers[0] == arrivals.read(message).transforms[0].transform.translation.x
     arrivals._keep(serialize_message(TFMessage()))
     assert len(arrivals.histories) == len(pairs)
     history.add(5, b"of a clock that was set back")

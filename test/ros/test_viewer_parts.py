@@ -135,7 +135,10 @@ def test_cylinders_show_their_pressures(theatre: Theatre) -> None:
     assert piston.color == scale.colour(20e6) != scale.colour(10e6)
     assert rod.color == scale.colour(0.0)
     # The barrel of 0.7 m has 0.05 m beyond the stroke at each end; the cylinder is extended by 0.2 m.
-    assert piston.scale[2] == pytest.approx(0.25) and rod.scale[2] == pytest.approx(0.45)
+    # The rod side shows where the piston side does not cover it.
+    assert piston.scale[2] * piston.height == pytest.approx(0.25)
+    assert piston.position[2] == pytest.approx(0.125) and piston.radius > rod.radius
+    assert (rod.height, rod.position[2]) == pytest.approx((0.7, 0.35))
     viewer.scene.pressures_box.value = False
     theatre.wait_for(lambda: not piston.visible, "a plain barrel without a tick in the box")
 

@@ -150,8 +150,7 @@ def test_objects_are_drawn_where_they_are(theatre: Theatre) -> None:
             and abs(frame.wxyz @ np.roll(quaternion, 1)) > 1.0 - 1e-9
         )
 
-    theatre.wait_for(lambda: place() or viewer._object_poses, "poses before shapes")
-    theatre.wait_for(lambda: not viewer._object_poses, "that they are taken")
+    theatre.wait_for(lambda: place() or viewer.scene.objects._received, "poses before shapes")
     publish("crate", "pill")
     theatre.wait_for(lambda: handle(viewer, "/objects/crate"), "the crate at the pose that is known")
     assert handle(viewer, "/objects/crate").visible
