@@ -26,6 +26,12 @@ QUALITY = 60  # of the WebP files
 LARGEST = 400e3  # bytes of a clip
 STEP = 0.001  # of the simulation [s]
 LATE = 20  # steps by which the newest pose may be older than the present step
+# Takes the tick out of the box that makes the camera follow.
+STAND = """[...document.querySelectorAll("input[type=checkbox]")].find(box => {
+    let row = box;
+    while (!row.textContent) row = row.parentElement;
+    return row.textContent.trim() === "follow the machine";
+}).click()"""
 # Ends when the newest poses are drawn: the viewer sends them within one of its periods, a twentieth of a second.
 DRAWN = """new Promise(done => {
     let count = 0;
@@ -42,11 +48,13 @@ class Clip:
         start: time of the first picture [s].
         speed: simulated per shown seconds.
         program: instead of the one of the picture: text of a program file.
+        follow: whether the camera follows the machine.
     """
 
     start: float = 0.0
     speed: float = 1.0
     program: str = ""
+    follow: bool = True
 
 
 def commands(*lines: str) -> str:
@@ -75,10 +83,10 @@ CLIPS = {
         )
     ),
     "rover": Clip(9.5, 2.5),
-    "servo_fin": Clip(0.0, 0.5),
+    "servo_fin": Clip(program=commands("time: 0.3, joint: hinge, value: 0.6", "time: 1.5, joint: hinge, value: -0.6")),
     "single_wheel_testbed": Clip(0.0, 2.5),
     "space_arm": Clip(0.0, 2.5),
-    "stick_slip": Clip(0.0, 1.0),
+    "stick_slip": Clip(0.0, 2.0, follow=False),
     "tracked_testbed": Clip(0.0, 2.0),
     "tracked_vehicle": Clip(
         program=commands("time: 0.2, twist: x, value: 1.0, ramp: 0.5", "time: 1.5, twist: yaw, value: 0.4, ramp: 0.5")
@@ -121,6 +129,8 @@ def take(shot: pictures.Shot, clip: Clip, file: Path) -> None:
 def film(browser: pictures.Browser, control: Connection, clip: Clip) -> list[Image.Image]:
     """The pictures of a clip."""
     pictures.wait(lambda: time_of(browser) >= 0.0, "the machine")
+    if not clip.follow:
+        browser.run(STAND)
     browser.run(pictures.HIDE_PANELS)
     pictures.wait(lambda: pictures.painted(browser.picture()), "the scene")
     frames, now = [], 0
