@@ -192,7 +192,7 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
         panels[number].plot(result["time"], scale * np.asarray(result[name]), label=label)
         draw_reference(panels[number], reference, "t", column, scale)
     for panel, label in zip(panels, ("pressure [MPa]", "deflection [mm]", "spool [-]"), strict=True):
-        panel.axvline(result["closed_time"], color="0.6", linestyle=":")
+        panel.axvline(result["closed_time"], color="0.6", linestyle=":", label="valve closed")
         panel.set_ylabel(label)
         panel.grid(alpha=0.3)
     panels[0].legend(fontsize="small")
