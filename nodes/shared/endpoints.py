@@ -38,9 +38,9 @@ class Endpoints:
         return publisher
 
     def create_subscription(
-        self, message_type: type, topic: str, callback: Callable[[Any], None], quality: QoSProfile
+        self, message_type: type, topic: str, callback: Callable[..., None], quality: QoSProfile
     ) -> None:
-        """A subscription on a topic of the namespace."""
+        """A subscription on a topic of the namespace; a callback of two arguments gets message and information."""
         subscription = self.node.create_subscription(message_type, self.name(topic), callback, quality)
         self.at_end(partial(self.node.destroy_subscription, subscription))
 

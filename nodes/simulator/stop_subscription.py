@@ -1,6 +1,7 @@
 """Subscription to an emergency stop."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -12,6 +13,7 @@ from grouser.nodes.shared.endpoints import Endpoints
 
 _PERIOD = 0.5  # between looks for publishers [s]
 _LOOKS = 8  # for which a subscription to stops sent earlier is kept
+_REMEMBERED = 256  # stops
 
 
 class StopSubscription:
@@ -19,6 +21,7 @@ class StopSubscription:
 
     A subscription that asks for stops sent earlier does not match ordinary publishers, which are volatile, and both
     sides would be warned of it. One therefore exists only for some seconds after a transient-local publisher has come.
+    What both subscriptions hear is one stop: by then an operator may have released it.
 
     Args:
         endpoints: in whose namespace it is; they destroy it.
@@ -30,6 +33,7 @@ class StopSubscription:
         self._node = endpoints.node
         self._name = endpoints.name(topic)
         self._stop = stop
+        self._obeyed: deque[int] = deque(maxlen=_REMEMBERED)  # times at which stops were sent [ns]
         self._asked: frozenset[bytes] = frozenset()  # publishers that were asked for earlier stops
         self._earlier: Subscription | None = None
         self._looks = 0
@@ -38,8 +42,10 @@ class StopSubscription:
         endpoints.at_end(self._forget)
         endpoints.at_end(lambda: self._node.destroy_timer(timer))
 
-    def _receive(self, message: Bool) -> None:
-        if message.data:
+    def _receive(self, message: Bool, info: Mapping[str, int]) -> None:
+        sent = info["source_timestamp"]
+        if message.data and sent not in self._obeyed:
+            self._obeyed.append(sent)
             self._stop()
 
     def _look(self) -> None:
@@ -49,7 +55,8 @@ class StopSubscription:
         publishers = frozenset(bytes(one.endpoint_gid) for one in keeping)
         if publishers - self._asked:
             self._forget()
-            self._earlier = self._node.create_subscription(Bool, self._name, self._receive, topics.LATCHED)
+            receive: Callable[..., None] = self._receive  # rclpy's annotation leaves the information out
+            self._earlier = self._node.create_subscription(Bool, self._name, receive, topics.LATCHED)
             self._looks = _LOOKS
         elif self._earlier is not None:
             self._looks -= 1

@@ -238,7 +238,7 @@ def test_mesh_of_an_object_is_a_marker_with_its_file(peer, spawn, start_simulato
 def test_emergency_stop_and_reset_leave_objects_to_physics(peer, ask, spawn, start_simulator):
     node = start_simulator(start_paused=True)
     assert spawn("box", (0.0, 5.0, 3.2)).result.result == OK
-    peer.say("emergency_stop", Bool(data=True))  # not latched: such a one is heard again later, and ends steps
+    peer.say("emergency_stop", Bool(data=True), topics.LATCHED)
     peer.wait_for(lambda: node.report.emergency_stop, "the stop")
     assert ask("StepSimulation", steps=100).result.result == OK
     assert ask("GetEntityState", entity="box").state.pose.position.z < 3.2

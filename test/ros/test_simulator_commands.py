@@ -209,6 +209,21 @@ def test_emergency_stop_is_cleared_when_commands_are_neutral(peer, start_simulat
     hydraulics.wait(lambda message: spool(message) > 0.49, "the valve open after the release", opened)
 
 
+def test_a_stop_that_was_released_is_not_heard_again(peer, start_simulator, hydraulics):
+    node = start_simulator(command_timeout=0.0)
+    stop = peer.node.create_publisher(Bool, "emergency_stop", topics.LATCHED)
+    peer.wait_for(lambda: stop.get_subscription_count() == 1, "the subscription")
+    stop.publish(Bool(data=True))
+    peer.wait_for(lambda: node.report.emergency_stop, "the stop")
+    peer.wait_for(
+        lambda: peer.ask(Trigger, "/simulator/clear_emergency_stop", Trigger.Request()).success, "the release"
+    )
+    peer.wait_for(lambda: stop.get_subscription_count() == 2, "the subscription to earlier stops")
+    begun = nanoseconds(hydraulics.wait())
+    hydraulics.wait(lambda message: nanoseconds(message) > begun + 1000 * STEP)
+    assert not node.report.emergency_stop
+
+
 @pytest.mark.parametrize("quality", [topics.LATCHED, 10], ids=["transient local", "volatile"])
 @pytest.mark.parametrize("topic", ["emergency_stop", "/emergency_stop"])
 def test_no_publisher_of_the_emergency_stop_is_told_of_a_quality_that_does_not_match(
