@@ -4,9 +4,10 @@ A shovel in soil is held as by dry friction, up to a limit and never pushed:
 
 - CUT: the wedge ahead of its plate, over the profile of the cells, strip by strip of the edge; acts a third of the
   depth above the edge.
-- PENETRATE: a strip footing under the edge, or squares under its teeth, and friction on both faces, while the edge
-  moves the way it points: fully within 10 degrees of it, not at all from 20 degrees on.
-- BEAR: soil below the back of a bucket, by its pressure-sinkage law; it stays pressed.
+- PENETRATE: a strip footing under the edge, or squares under its teeth, and friction on both faces, against motion the
+  way the edge points; where it moves to its face by more than 10 degrees from there, the wedge takes its place, and
+  altogether from 20 degrees on.
+- BEAR: soil below the back of a bucket or of a blade, by its pressure-sinkage law; it stays pressed.
 - SIDE: soil beside the side plates, at Rankine's passive pressure, against motion along the edge either way.
 
 Limits belong to the pose at the start of a step. The first two grow as the shovel moves on (`mobilisation`).
@@ -35,8 +36,8 @@ WAYS = 4
 _CELLS, _REACH = 64, 4.0
 # Plates closer to horizontal than this have no wedge [rad].
 _FLATTEST = math.radians(8.0)
-# Between these angles from where an edge points its footing gives way to the wedge, as cosines: chosen.
-_POINTED, _TURNED = math.cos(math.radians(10.0)), math.cos(math.radians(20.0))
+# Between these angles of the motion to where an edge points its footing gives way to the wedge, as sines: chosen.
+_POINTED, _TURNED = math.sin(math.radians(10.0)), math.sin(math.radians(20.0))
 # Below this speed an edge has no direction of motion [m/s].
 _SLOW = 1e-3
 # A back is on soil within this distance above it [m].
@@ -94,7 +95,7 @@ def measure_resistance(
         _measure_edge(ground, tools, t, pose, origin, twist, lip, soil, width, depth, work)
         work.limit[t, PENETRATE] *= mobilised_share(travel[PENETRATE], work.depth[t])
         _measure_side(ground, tools, t, pose, origin, soil, depth, work)
-    if tools.carries[t]:
+    if tools.panel_start[t + 1] > tools.panel_start[t]:
         _measure_back(ground, tools, t, pose, origin, state, work)
 
 
@@ -196,8 +197,12 @@ def _measure_edge(ground: SoftGround, tools: Tools, t, pose, origin, twist, lip,
     vy = twist[1] + twist[5] * x - twist[3] * z
     vz = twist[2] + twist[3] * y - twist[4] * x
     speed = math.sqrt(vx * vx + vy * vy + vz * vz)
-    cosine = (vx * lip[0] + vy * lip[1] + vz * lip[2] + _SLOW) / (speed + _SLOW)
-    share = min(max((cosine - _TURNED) / (_POINTED - _TURNED), 0.0), 1.0)
+    # to the face: along lip x along
+    nx = lip[1] * pose[ALONG_Z] - lip[2] * pose[ALONG_Y]
+    ny = lip[2] * pose[ALONG_X] - lip[0] * pose[ALONG_Z]
+    nz = lip[0] * pose[ALONG_Y] - lip[1] * pose[ALONG_X]
+    turned = (vx * nx + vy * ny + vz * nz) / (speed + _SLOW)
+    share = min(max((_TURNED - turned) / (_TURNED - _POINTED), 0.0), 1.0)
     if share == 0.0:
         return
     if tools.teeth[t] > 0:
@@ -228,7 +233,7 @@ def _measure_side(ground: SoftGround, tools: Tools, t, pose, origin, soil, depth
 
 @inlined
 def _measure_back(ground: SoftGround, tools: Tools, t, pose, origin, state: SoilState, work: Resistance):
-    """Pressure of the soil below the back of a bucket, which it presses down to where it is."""
+    """Pressure of the soil below the back of a tool, which it presses down to where it is."""
     spacing, soils, cell = ground.spacing, ground.soils, state.soil_cell
     # below the plate: against the direction of along x up
     bx = pose[ALONG_Z] * pose[UP_Y] - pose[ALONG_Y] * pose[UP_Z]

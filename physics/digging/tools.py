@@ -13,7 +13,7 @@ from grouser.physics.model.names import Names
 
 # Strips of an edge are as wide as cells, but there are no more than this.
 STRIPS = 64
-# Columns of a panel of a bucket's back: place of its middle along the plate and depth below the plate, its outward
+# Columns of a panel of a back: place of its middle along the plate and depth below the plate, its outward
 # normal in the same axes, and its length.
 PLACE, BELOW, NORMAL_UP, NORMAL_BELOW, LENGTH = range(5)
 PANEL = 5
@@ -36,7 +36,7 @@ class Tools(NamedTuple):
         carries: whether it is a bucket.
         holds, centre: what it holds, as of `Holding`.
         panel_start: first panel of each tool, and the number of all, (tools + 1,).
-        panel: of the backs of buckets, (panels, PANEL).
+        panel: of the backs, (panels, PANEL).
     """
 
     body: np.ndarray
@@ -71,7 +71,7 @@ def make_tools(machine: Machine, names: Names, world: World) -> Tools:
     axes = [_axes(shovel, names) for shovel in found]
     repose = ground.soils[0].repose_angle if ground is not None else 0.0
     holdings = [make_holding(one.profile, one.width, repose) if one.profile else no_holding() for one in found]
-    panels = [_panels(shovel.profile) for shovel in found]
+    panels = [_panels(shovel) for shovel in found]
     empty = no_holding()
 
     def vectors(k: int) -> np.ndarray:
@@ -132,11 +132,9 @@ def _axes(shovel: Shovel, names: Names) -> tuple[np.ndarray, ...]:
     return names.link_position[link] + turn @ edge, turn @ along, turn @ up, turn @ lip
 
 
-def _panels(profile: tuple[tuple[float, float], ...]) -> np.ndarray:
-    """Panels between the points of a profile; none of a blade."""
-    if not profile:
-        return np.zeros((0, PANEL))
-    points = np.array(profile)
+def _panels(shovel: Shovel) -> np.ndarray:
+    """Panels between the points of a profile; that behind the plate of a blade."""
+    points = np.array(shovel.profile or ((0.0, 0.0), (shovel.opening, 0.0)))
     step = np.diff(points, axis=0)
     length = np.linalg.norm(step, axis=1)
     middle = 0.5 * (points[:-1] + points[1:])
