@@ -65,8 +65,8 @@ class State(NamedTuple):
         air, air_count: soil that has left each and not landed, (tools, LOTS, LOT) and (tools,).
         travel: of each against CUT and PENETRATE [m], (tools, 2).
         failure: planes of failure of each strip, 0 for none [rad], (tools, STRIPS, 2).
-        taken: solid mass that each has loaded, caught and spilled [kg], (tools, 3).
-        work: of soil on each since the accounts were opened [J], (tools, WORKS).
+        taken: solid mass that each has loaded, caught and spilled since the accounts were opened [kg], (tools, 3).
+        work: of soil on each since then [J], (tools, WORKS).
     """
 
     pose: np.ndarray
@@ -88,7 +88,7 @@ LABELS: Any = State(
     air_count=SHOVEL,
     travel=SHOVEL,
     failure=SHOVEL,
-    taken=SHOVEL,
+    taken=ANEW,
     work=ANEW,
 )
 # Columns of `State.taken`.
@@ -484,8 +484,9 @@ def _work_of_load(context: Context, t):
 
 
 def open_accounts(view: AccountView) -> None:
-    """No work yet."""
+    """No work yet, and nothing moved."""
     view.state.digging.work[...] = 0.0
+    view.state.digging.taken[...] = 0.0
 
 
 def read_accounts(view: AccountView, ledger: Ledger) -> None:
