@@ -348,7 +348,9 @@ class MachineView:
             return EMPTY
         tool = self._own.shovel[self._names.shovel.index(bucket.name)]
         link = self._own.link[self._names.link.index(bucket.link)]
-        return soil_in_bucket(state.bulk[tool], state.carried[tool], names.link_position[link], names.link_rotation[link])
+        return soil_in_bucket(
+            state.bulk[tool], state.carried[tool], names.link_position[link], names.link_rotation[link]
+        )
 
     def digging_force(self, shovel: str) -> DiggingForce:
         """Force of soil on a shovel in the last step; zero on rigid ground.
