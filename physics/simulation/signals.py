@@ -115,7 +115,13 @@ _VECTORS: Mapping[str, Mapping[str, str]] = {
     | {f"specific_force_{axis}": "m/s2" for axis in _XYZ}
     | {f"orientation_{axis}": "-" for axis in _QUATERNION},
 }
-_BUCKET_LOAD = {"mass": "kg", **{f"centre_{axis}": "m" for axis in _XYZ}, "volume": "m3", "fill_factor": "-", "count": "-"}
+_BUCKET_LOAD = {
+    "mass": "kg",
+    **{f"centre_{axis}": "m" for axis in _XYZ},
+    "volume": "m3",
+    "fill_factor": "-",
+    "count": "-",
+}
 _DIGGING_FORCE = {
     **dict.fromkeys(("separation", "penetration", "bearing", "side"), "N"),
     **{f"force_world_{axis}": "N" for axis in _XYZ},
