@@ -40,8 +40,8 @@ _FLATTEST = math.radians(8.0)
 _POINTED, _TURNED = math.sin(math.radians(10.0)), math.sin(math.radians(20.0))
 # Below this speed an edge has no direction of motion [m/s].
 _SLOW = 1e-3
-# A back is on soil within this distance above it [m].
-_TOUCHES = 2e-4
+# A back is on soil within this distance above it [m], unless it leaves it faster than this [m/s].
+_TOUCHES, _LEAVES = 2e-4, 1e-4
 
 
 class Resistance(NamedTuple):
@@ -96,7 +96,7 @@ def measure_resistance(
         work.limit[t, PENETRATE] *= mobilised_share(travel[PENETRATE], work.depth[t])
         _measure_side(ground, tools, t, pose, origin, soil, depth, work)
     if tools.panel_start[t + 1] > tools.panel_start[t]:
-        _measure_back(ground, tools, t, pose, origin, state, work)
+        _measure_back(ground, tools, t, pose, origin, twist, state, work)
 
 
 @inlined
@@ -193,9 +193,7 @@ def _height(ground: SoftGround, state: SoilState, at):
 def _measure_edge(ground: SoftGround, tools: Tools, t, pose, origin, twist, lip, soil, width, depth, work: Resistance):
     """Footing of the edge or its teeth, against motion the way that they point."""
     x, y, z = pose[X] - origin[0], pose[Y] - origin[1], pose[Z] - origin[2]
-    vx = twist[0] + twist[4] * z - twist[5] * y
-    vy = twist[1] + twist[5] * x - twist[3] * z
-    vz = twist[2] + twist[3] * y - twist[4] * x
+    vx, vy, vz = _velocity(twist, x, y, z)
     speed = math.sqrt(vx * vx + vy * vy + vz * vz)
     # to the face: along lip x along
     nx = lip[1] * pose[ALONG_Z] - lip[2] * pose[ALONG_Y]
@@ -216,6 +214,16 @@ def _measure_edge(ground: SoftGround, tools: Tools, t, pose, origin, twist, lip,
 
 
 @inlined
+def _velocity(twist, x, y, z):
+    """Velocity of a place from the origin at a twist."""
+    return (
+        twist[0] + twist[4] * z - twist[5] * y,
+        twist[1] + twist[5] * x - twist[3] * z,
+        twist[2] + twist[3] * y - twist[4] * x,
+    )
+
+
+@inlined
 def _set_force_at(work: Resistance, t, way, x, y, z, fx, fy, fz):
     """Stores a force at a place from the origin."""
     _set_force(work, t, way, fx, fy, fz, y * fz - z * fy, z * fx - x * fz, x * fy - y * fx)
@@ -232,14 +240,15 @@ def _measure_side(ground: SoftGround, tools: Tools, t, pose, origin, soil, depth
 
 
 @inlined
-def _measure_back(ground: SoftGround, tools: Tools, t, pose, origin, state: SoilState, work: Resistance):
+def _measure_back(ground: SoftGround, tools: Tools, t, pose, origin, twist, state: SoilState, work: Resistance):
     """Pressure of the soil below the back of a tool, which it presses down to where it is."""
     spacing, soils, cell = ground.spacing, ground.soils, state.soil_cell
     # below the plate: against the direction of along x up
     bx = pose[ALONG_Z] * pose[UP_Y] - pose[ALONG_Y] * pose[UP_Z]
     by = pose[ALONG_X] * pose[UP_Z] - pose[ALONG_Z] * pose[UP_X]
     bz = pose[ALONG_Y] * pose[UP_X] - pose[ALONG_X] * pose[UP_Y]
-    rows = tools.strips[t]
+    fx, fy = ahead(pose)
+    rows, reach = tools.strips[t], 0.5 * spacing * (abs(fx) + abs(fy))
     force_x, force_y, force_z, moment_x, moment_y, moment_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for p in range(tools.panel_start[t], tools.panel_start[t + 1]):
         panel = tools.panel[p]
@@ -248,6 +257,15 @@ def _measure_back(ground: SoftGround, tools: Tools, t, pose, origin, state: Soil
             continue
         nx = panel[NORMAL_UP] * pose[UP_X] + panel[NORMAL_BELOW] * bx
         ny = panel[NORMAL_UP] * pose[UP_Y] + panel[NORMAL_BELOW] * by
+        up, below = panel[PLACE], panel[BELOW]
+        speed_x, speed_y, speed_z = _velocity(
+            twist,
+            pose[X] + up * pose[UP_X] + below * bx - origin[0],
+            pose[Y] + up * pose[UP_Y] + below * by - origin[1],
+            pose[Z] + up * pose[UP_Z] + below * bz - origin[2],
+        )
+        if speed_x * nx + speed_y * ny + speed_z * nz < -_LEAVES:
+            continue
         parts = int(panel[LENGTH] / spacing) + 1
         area = panel[LENGTH] * tools.width[t] / (parts * rows)
         for n in range(parts):
@@ -259,7 +277,10 @@ def _measure_back(ground: SoftGround, tools: Tools, t, pose, origin, state: Soil
                 x = pose[X] + across * pose[ALONG_X] + up * pose[UP_X] + below * bx
                 y = pose[Y] + across * pose[ALONG_Y] + up * pose[UP_Y] + below * by
                 z = pose[Z] + across * pose[ALONG_Z] + up * pose[UP_Z] + below * bz
-                at = _cell_at(ground, state, x, y)
+                i, j = nearest_cell(x, spacing), nearest_cell(y, spacing)
+                if (i * spacing - pose[X]) * fx + (j * spacing - pose[Y]) * fy > -reach:
+                    continue  # a part of what stands there is ahead of the plate
+                at = open_cell_of(ground.terrain, spacing, state, i, j)
                 k = int(cell[at + TYPE])
                 if k < 0 or cell[at + SURFACE] < z - _TOUCHES:
                     continue
