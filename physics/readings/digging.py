@@ -6,7 +6,9 @@ import numpy as np
 
 from grouser.physics.base.spatial import cross_product
 from grouser.physics.digging.bulk import MASS
+from grouser.physics.digging.flight import HALF_X, HALF_Y, LOT, Y, Z
 from grouser.physics.digging.flight import MASS as LOT_MASS
+from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.plate import X
 from grouser.physics.digging.resistance import CUT, PENETRATE
 from grouser.physics.digging.room import LOADED
@@ -47,6 +49,13 @@ def digging_force(system: System, state: State, workspace: Workspace, tool: int)
 def no_digging_force() -> DiggingForce:
     """Of a shovel on rigid ground."""
     return DiggingForce(0.0, 0.0, 0.0, 0.0, np.zeros(3), np.zeros(3), 0.0, math.nan)
+
+
+def falling_soil(state: State, tools: np.ndarray) -> np.ndarray:
+    """Lots of soil in the air that left some shovels, as of `MachineView.falling_soil`, (lots, 6)."""
+    digging = state.digging
+    lots = [digging.air[t, : digging.air_count[t]] for t in tools.tolist() if t < len(digging.air)]
+    return np.concatenate([np.zeros((0, LOT)), *lots])[:, [LOT_X, Y, Z, HALF_X, HALF_Y, LOT_MASS]]
 
 
 def soil_balance(system: System, state: State) -> SoilBalance:
