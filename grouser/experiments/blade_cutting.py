@@ -38,9 +38,9 @@ _UNITS = {
     "travel": "m", "draught": "N", "vertical": "N", "pile_volume": "m3", "steady_draught": "N",
     "draught_with_pile": "N", **RUN_UNITS,
 }  # fmt: skip
-# Plates are as long as the depth times this: no soil passes over them. Measurements of a run; the first failure is
-# between these travels, by the depth: the force has grown to its whole, and the pile is small. The draught with the pile
-# is the mean over the last part of the travel.
+# Plates are as long as the depth times this: no soil passes over them. Measurements of a run. Between these travels, by
+# the depth, soil fails first: the force has grown to its whole, and the pile is small. The draught with the pile is the
+# mean over the last part of the travel.
 _PLATE, _SAMPLES, _FIRST, _LAST = 6.0, 400, (0.075, 0.1), 0.2
 
 
