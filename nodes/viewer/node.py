@@ -1,10 +1,11 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
 Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
-``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``granular/points``,
-``objects/shapes``, ``objects/poses`` and ``/diagnostics``. The page commands the machine by a node of its own
-(`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the new machine when the
-simulator restarts with another one. No topic describes the world: the parameter `world` names it.
+``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``terrain/falling``,
+``granular/points``, ``bucket/load``, ``digging/force``, ``objects/shapes``, ``objects/poses`` and ``/diagnostics``. The
+page commands the machine by a node of its own (`grouser.nodes.viewer.page`). The viewer may start before or after the
+simulator, and shows the new machine when the simulator restarts with another one. No topic describes the world: the
+parameter `world` names it.
 """
 
 import math
@@ -38,7 +39,7 @@ from grouser.nodes.viewer.cdr import transforms
 from grouser.nodes.viewer.circuit import shown_circuit
 from grouser.nodes.viewer.moments import Moments, valid_pose
 from grouser.nodes.viewer.signals import Signals
-from grouser.nodes.viewer.values import GRAIN_VALUES, WantedValues, cloud_columns
+from grouser.nodes.viewer.values import FALLING_VALUES, GRAIN_VALUES, TERRAIN_VALUES, WantedValues, cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
@@ -141,6 +142,7 @@ class Viewer(Node):
         group = Polled()
         self._object_poses = Newest(self, TFMessage, topics.OBJECT_POSES, NEWEST_QUALITY, group)
         self._grains = Newest(self, PointCloud2, topics.GRAINS, NEWEST_QUALITY, group)
+        self._falling = Newest(self, PointCloud2, topics.FALLING, NEWEST_QUALITY, group)
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
@@ -199,13 +201,13 @@ class Viewer(Node):
             return
         cloud = deserialize_message(message, PointCloud2)
         stamp = nanoseconds_of(cloud.header.stamp)
-        points = cloud_columns(cloud, ("x", "y", "z", "sinkage", "rut", "pressure"))
+        points = cloud_columns(cloud, (*TERRAIN_VALUES, "loose")) or cloud_columns(cloud, TERRAIN_VALUES)
         if points is None:
             return
         with self.scene.server.atomic():
             if stamp < self._terrain_stamp:
                 terrain.clear()
-            terrain.receive(points)
+            terrain.receive({"loose": np.zeros_like(points["z"]), **points})
         self._terrain_stamp = stamp
 
     def _on_object_shapes(self, message: MarkerArray) -> None:
@@ -236,6 +238,13 @@ class Viewer(Node):
             return
         if (columns := cloud_columns(self._grains.read(message), GRAIN_VALUES)) is not None:
             self.scene.grains.receive(columns)
+
+    def _move_soil(self) -> None:
+        """Draws the newest soil in the air, if there is some."""
+        if self.scene.falling is None or (message := self._falling.take()) is None:
+            return
+        if (columns := cloud_columns(self._falling.read(message), FALLING_VALUES)) is not None:
+            self.scene.falling.receive(columns)
 
     def show_world(self, world: World) -> None:
         """Shows another world from the next picture on; from any thread."""
@@ -288,6 +297,7 @@ class Viewer(Node):
             self.scene.refresh_visibility()
             self.scene.colour_ground()
             self._move_grains()
+            self._move_soil()
             self.scene.plots.draw(1e-9 * (moments.time or 0), self._signals)
             self.scene.cameras.follow()
         if self._aim_wanted and moments.frames.known(self._root):
@@ -304,6 +314,8 @@ class Viewer(Node):
         self.page.circuit = shown_circuit(self._circuit.take(self.page.shows_circuit), hydraulics)
         self.page.wires = self._program.take(self.page.shows_program)
         self.scene.colour_cylinders(hydraulics)
+        if self.scene.has_buckets:
+            self.scene.fill_buckets(self._signals.values("buckets"))
         self.scene.labels.draw(strengths, hydraulics)
 
     def _show_progress(self) -> None:

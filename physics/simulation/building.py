@@ -20,6 +20,7 @@ from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.data.machine import Machine, require_machine
 from grouser.physics.description.data.world import Ground, World, require_world
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
+from grouser.physics.digging.tools import make_tools
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.granular.medium import make_grains
@@ -114,7 +115,9 @@ def set_up(
     unsure = check_soils(divided, world)
     network, lines, flow_element_owners = make_network(divided)
     _check_scheme(divided, scheme)
-    wheels = make_wheels(divided, names, world)
+    wheels, tools = make_wheels(divided, names, world), make_tools(divided, names, world)
+    # what a body carries is not in its own inertia
+    model = model._replace(body_alone=model.body_alone & ~np.isin(np.arange(len(model.body_alone)), tools.body))
     collision = make_collision(divided, names, world)
     system = System(
         settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
@@ -125,6 +128,7 @@ def set_up(
         loops=make_loops(divided, names, model),
         soil=wheels,
         tracks=make_tracks(divided, names, world, wheels),
+        digging=tools,
         hydraulics=Hydraulics(make_actuator_geometry(divided, names, model), network),
         contact=collision,
         sleeping=no_sleeping(),
@@ -276,7 +280,7 @@ def _sleeping(system: System) -> Sleeping:
     actuators, laws = system.hydraulics.geometry, system.joints.laws
     bodies = (system.loops.parent_body, system.loops.child_body, actuators.barrel_body, actuators.rod_body)
     rates = (laws.rate_index, system.springs.rate_index, system.multibody.spring_rate)
-    held = np.concatenate([*bodies, system.soil.body, system.tracks.body, system.granular.body])
+    held = np.concatenate([*bodies, system.soil.body, system.tracks.body, system.digging.body, system.granular.body])
     return make_sleeping(system.multibody, system.contact.shapes, held, np.concatenate(rates))
 
 
