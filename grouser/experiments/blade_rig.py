@@ -32,7 +32,7 @@ _URDF = """<robot name="blade_rig">
     <servo_drive joint="lift" mode="velocity" damping="{damping}"/>
     <shovel name="blade" link="blade" cutting_edge="0 {half} 0  0 -{half} 0"
             top_edge="{back} {half} {up}  {back} -{half} {up}" cutting_direction="1 0 0" edge_thickness="{edge}"
-            soil_friction="{friction}" adhesion="{adhesion}"/>
+            soil_friction="{friction}" adhesion="{adhesion}" {profile}/>
   </grouser>
 </robot>"""
 _INERTIAL = '<inertial><mass value="{}"/><inertia ixx="10" iyy="10" izz="10" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -40,7 +40,7 @@ _INERTIAL = '<inertial><mass value="{}"/><inertia ixx="10" iyy="10" izz="10" ixy
 
 @dataclass(frozen=True)
 class Blade:
-    """A blade.
+    """A blade, or a bucket.
 
     Attributes:
         width: of its edge [m].
@@ -48,6 +48,7 @@ class Blade:
         rake: from the ground behind it [rad].
         friction: angle of friction between it and soil [rad].
         adhesion: [Pa].
+        depth: of a bucket whose section below the plate is a rectangle [m]; 0 for a blade.
     """
 
     width: float
@@ -55,6 +56,16 @@ class Blade:
     rake: float
     friction: float
     adhesion: float
+    depth: float = 0.0
+
+    def profile(self) -> str:
+        """Attributes of `<shovel>` for the bucket; nothing of a blade."""
+        if self.depth == 0.0:
+            return ""
+        up, back = (-math.cos(self.rake), math.sin(self.rake)), (-math.sin(self.rake), -math.cos(self.rake))
+        corners = (0.0, 0.0), (0.0, self.depth), (self.length, self.depth), (self.length, 0.0)
+        points = (f"{along * up[0] + below * back[0]} 0 {along * up[1] + below * back[1]}" for along, below in corners)
+        return f'profile="{"  ".join(points)}" side_plates="true"'
 
 
 class BladeRig:
@@ -78,7 +89,7 @@ class BladeRig:
         text = _URDF.format(
             inertial=_INERTIAL.format(_MASS), damping=_DAMPING, edge=_EDGE, half=0.5 * blade.width,
             back=-blade.length * math.cos(blade.rake), up=blade.length * math.sin(blade.rake),
-            friction=math.tan(blade.friction), adhesion=blade.adhesion,
+            friction=math.tan(blade.friction), adhesion=blade.adhesion, profile=blade.profile(),
         )  # fmt: skip
         world = World(name="level soil", ground=self._ground, gravity=(0.0, 0.0, -self._gravity))
         self.simulation = Simulation(parse_machine(text, "blade_rig.urdf", base="fixed"), world, parameters["step"])

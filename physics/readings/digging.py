@@ -1,11 +1,14 @@
 """Forces of soil on shovels, and the balance of its mass."""
 
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from grouser.physics.base.spatial import cross_product
+from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.digging.bulk import MASS
+from grouser.physics.digging.cutting import ADVANCE, DEPTH_IN_ROCK
 from grouser.physics.digging.flight import HALF_X, HALF_Y, LOT, Y, Z
 from grouser.physics.digging.flight import MASS as LOT_MASS
 from grouser.physics.digging.flight import X as LOT_X
@@ -44,6 +47,33 @@ def digging_force(system: System, state: State, workspace: Workspace, tool: int)
         depth=float(work.resistance.depth[tool]),
         specific_energy=spent / bank if bank > 0.0 else math.nan,
     )
+
+
+def beyond_digging(
+    shovels: Sequence[Shovel], work: Workspace, cell: float, step: float, warned: set[str]
+) -> Iterator[str]:
+    """Warnings of shovels whose motion was beyond the model, each once.
+
+    Args:
+        shovels: of the machine.
+        work: of the steps.
+        cell: spacing of the cells [m].
+        step: [s].
+        warned: messages that have been given, changed.
+    """
+    for shovel, found in zip(shovels, work.digging.furthest, strict=False):
+        messages = []
+        if found[ADVANCE] > 1.0:
+            messages.append(f"is faster than a cell a step, {cell / step:.3g} m/s: slides lag behind it")
+        if found[DEPTH_IN_ROCK] > 0.0:
+            messages.append(
+                "went through rigid ground, of which nothing is cut: its link has no collision shapes there"
+            )
+        for message in messages:
+            told = f'shovel "{shovel.name}" {message}'
+            if told not in warned:
+                warned.add(told)
+                yield told
 
 
 def no_digging_force() -> DiggingForce:

@@ -305,6 +305,7 @@ def test_a_shovel_that_is_placed_cuts_nothing_on_its_way():
     assert masses(simulation) == pytest.approx((0.0, 0.0, 0.0), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:shovel .* is faster than a cell a step:RuntimeWarning")
 @pytest.mark.parametrize("speed", [5.0, 40.0])
 @pytest.mark.parametrize("step", [1e-4, 4e-3])
 def test_fast_shovels_stay_finite_and_keep_mass(speed, step):
@@ -313,3 +314,10 @@ def test_fast_shovels_stay_finite_and_keep_mass(speed, step):
     simulation.step(round(0.2 / step))
     assert np.isfinite(simulation.state.q).all()
     assert sum(masses(simulation)) == pytest.approx(0.0, abs=1e-9 * 1600.0)
+
+
+def test_what_is_beyond_the_model_is_told():
+    simulation = start(rig(), loam(), 4e-3, z=-0.3)
+    simulation.command["x"] = 20.0
+    with pytest.warns(RuntimeWarning, match='shovel "tool" is faster than a cell a step, 12.5 m/s'):
+        simulation.step(20)
