@@ -2,9 +2,9 @@
 
 Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
 ``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``granular/points``,
-``objects/shapes``, ``objects/poses`` and ``/diagnostics``. The page commands the machine by a node of its own
-(`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the new machine when the
-simulator restarts with another one. No topic describes the world: the parameter `world` names it.
+``blocks/markers``, ``objects/shapes``, ``objects/poses`` and ``/diagnostics``. The page commands the machine by a node
+of its own (`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the new machine
+when the simulator restarts with another one. No topic describes the world: the parameter `world` names it.
 """
 
 import math
@@ -135,7 +135,7 @@ class Viewer(Node):
         self._picture = 0
         self._aim_wanted = False
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
-        self._grains = b""  # serialized, as those
+        self._grains = self._blocks = b""  # serialized, as those
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
@@ -146,6 +146,7 @@ class Viewer(Node):
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
         self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
         self.create_subscription(PointCloud2, topics.GRAINS, self._on_grains, topics.SENSOR_DATA, raw=True)
+        self.create_subscription(MarkerArray, topics.BLOCKS, self._on_blocks, OBJECT_QUALITY, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.pictures = self.create_timer(1.0 / parameters["rate"], self._on_picture, clock=clock)
@@ -242,6 +243,24 @@ class Viewer(Node):
             if (columns := cloud_columns(cloud, GRAIN_VALUES)) is not None:
                 self.scene.grains.receive(columns)
 
+    def _on_blocks(self, message: bytes) -> None:
+        self._blocks = message
+
+    def _move_blocks(self) -> None:
+        """Draws the newest blocks, if there are new ones."""
+        if self.scene.blocks is None or not self._blocks:
+            return
+        message, self._blocks = deserialize_message(self._blocks, MarkerArray), b""
+        shown = [(marker, valid_pose(marker.pose.position, marker.pose.orientation)) for marker in message.markers]
+        poses = [[*pose.position, *pose.quaternion] for _, pose in shown if pose is not None]
+        markers = [marker for marker, pose in shown if pose is not None and len(marker.points) % 3 == 0]
+        if markers and len(markers) == len(poses):
+            triangles = [
+                np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3, 3)
+                for marker in markers
+            ]
+            self.scene.blocks.receive([marker.ns for marker in markers], triangles, np.array(poses))
+
     def show_world(self, world: World) -> None:
         """Shows another world from the next picture on; from any thread."""
         self._new_worlds.append(world)
@@ -296,6 +315,7 @@ class Viewer(Node):
             self.scene.refresh_visibility()
             self.scene.colour_ground()
             self._move_grains()
+            self._move_blocks()
             self.scene.plots.draw(1e-9 * (moments.time or 0), self._signals)
             self.scene.cameras.follow()
         if self._aim_wanted and moments.frames.known(self._root):

@@ -11,6 +11,7 @@ from typing import Any
 import viser
 
 from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.viewer.blocks import BlocksView
 from grouser.nodes.viewer.camera import Cameras
 from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
 from grouser.nodes.viewer.extent import Extent
@@ -62,6 +63,7 @@ class Scene:
         plots: of chosen signals.
         terrain: soft ground with its ruts; None for other ground.
         grains: of the world; None for a world without.
+        blocks: deformable ones of the world; None for a world without.
         problems: descriptions of parts of the world that cannot be drawn.
     """
 
@@ -97,6 +99,7 @@ class Scene:
             terrain_view(self.server.scene, ground, soil) if ground is not None and soil is not None else None
         )
         self.grains = GrainsView(self.server.scene) if world.granular is not None else None
+        self.blocks = BlocksView(self.server.scene) if world.blocks is not None else None
         self.objects = ObjectsView(self.server.scene)
         self._add_panel()
 

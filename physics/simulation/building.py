@@ -9,6 +9,7 @@ from grouser.physics.base.checks import require_count, require_range
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import leaves
+from grouser.physics.blocks.masonry import make_blocks
 from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.springs import make_joint_springs
@@ -129,6 +130,7 @@ def set_up(
         contact=collision,
         sleeping=no_sleeping(),
         granular=make_grains(divided, world, collision.shapes, float(step)),
+        blocks=make_blocks(divided, world, collision.shapes, float(step)),
     )
     if sleeping:
         system = system._replace(sleeping=_sleeping(system))
@@ -276,7 +278,7 @@ def _sleeping(system: System) -> Sleeping:
     actuators, laws = system.hydraulics.geometry, system.joints.laws
     bodies = (system.loops.parent_body, system.loops.child_body, actuators.barrel_body, actuators.rod_body)
     rates = (laws.rate_index, system.springs.rate_index, system.multibody.spring_rate)
-    held = np.concatenate([*bodies, system.soil.body, system.tracks.body, system.granular.body])
+    held = np.concatenate([*bodies, system.soil.body, system.tracks.body, system.granular.body, system.blocks.body])
     return make_sleeping(system.multibody, system.contact.shapes, held, np.concatenate(rates))
 
 
