@@ -25,6 +25,7 @@ NAMES: tuple[str, ...] = (
     "flexible",
     "hydraulics",
     "granular",
+    "digging",
     "soil",
     "tracks",
     "friction",

@@ -5,7 +5,7 @@ from typing import Any
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shovel import Shovel
-from grouser.physics.digging.capacity import HOE_HEAP, LOADER_HEAP, heap_volume, profile_area
+from grouser.physics.digging.capacity import HOE_HEAP, LOADER_HEAP, heaped_capacity
 from grouser.text_table import table
 
 
@@ -15,11 +15,10 @@ def shovel_facts(machine: Machine) -> list[dict[str, Any]]:
 
 
 def _facts(shovel: Shovel) -> dict[str, Any]:
-    struck = shovel.width * abs(profile_area(shovel.profile)) if shovel.profile else None
-    heaped = [
-        None if struck is None else struck + heap_volume(shovel.opening, shovel.width, slope)
-        for slope in (HOE_HEAP, LOADER_HEAP)
-    ]
+    struck, hoe, loader = (
+        heaped_capacity(shovel.profile, shovel.opening, shovel.width, slope) if shovel.profile else None
+        for slope in (0.0, HOE_HEAP, LOADER_HEAP)
+    )
     return {
         "name": shovel.name,
         "link": shovel.link,
@@ -28,8 +27,8 @@ def _facts(shovel: Shovel) -> dict[str, Any]:
         "teeth": shovel.teeth,
         "side_plates": shovel.side_plates,
         "struck_capacity": struck,
-        "heaped_capacity_1_1": heaped[0],
-        "heaped_capacity_1_2": heaped[1],
+        "heaped_capacity_1_1": hoe,
+        "heaped_capacity_1_2": loader,
     }
 
 

@@ -32,8 +32,8 @@ RUN_UNITS = {"compute_time": "s", "simulated_time": "s", "mass_error": "-", "mic
 _TURN = 1.0
 
 
-def make_bed(parameters: Mapping[str, Any]) -> SoilBed:
-    """Level soil at height zero.
+def soil_of(parameters: Mapping[str, Any]) -> Soil:
+    """The soil of `SOIL`.
 
     Raises:
         ParameterError: a number of the soil that is out of range.
@@ -51,7 +51,12 @@ def make_bed(parameters: Mapping[str, Any]) -> SoilBed:
         swell=parameters["swell"],
     )
     check_soil(soil)
-    return SoilBed(Ground(soil=SoilGround((soil,), cell=parameters["cell_size"])), parameters["gravity"])
+    return soil
+
+
+def make_ground(parameters: Mapping[str, Any]) -> Ground:
+    """Level soil at height zero; errors as of `soil_of`."""
+    return Ground(soil=SoilGround((soil_of(parameters),), cell=parameters["cell_size"]))
 
 
 def lead_along(corners: Sequence[Sequence[float]], speed: float, step: float) -> np.ndarray:
@@ -83,7 +88,8 @@ class Dig:
     """
 
     def __init__(self, parameters: Mapping[str, Any], tool: DiggingTool):
-        self.ground = DugGround(make_bed(parameters), tool, parameters["step"])
+        bed = SoilBed(make_ground(parameters), parameters["gravity"])
+        self.ground = DugGround(bed, tool, parameters["step"])
         self.steps, self.cut_mass, self._seconds = 0, 0.0, 0.0
 
     def follow(self, path: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 from grouser.experiments.digging_parameters import numbers_within
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import RUN_UNITS, SOIL, make_bed
+from grouser.experiments.soil_bins import RUN_UNITS, SOIL, make_ground
 from grouser.physics.soil.bed import SoilBed
 
 DESCRIPTION = "walls of a trench stand and fall"
@@ -41,7 +41,7 @@ def run(**parameters: Any) -> Result:
         name: [] for name in ("standing_height", "collapses", "collapse_time", "collapsed_volume", "depth_after")
     }
     for cohesion in parameters["cohesion"]:
-        bed = make_bed({**parameters, "cohesion": cohesion})
+        bed = SoilBed(make_ground({**parameters, "cohesion": cohesion}), parameters["gravity"])
         height, removed, falls = _dig(bed, parameters)
         slides = bed.relax(_LONGEST)
         middle = 0.5 * parameters["length"]

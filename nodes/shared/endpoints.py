@@ -40,7 +40,7 @@ class Endpoints:
     def create_subscription(
         self, message_type: type, topic: str, callback: Callable[..., None], quality: QoSProfile
     ) -> None:
-        """A subscription on a topic of the namespace; a callback of two arguments is given the message's information too."""
+        """A subscription on a topic of the namespace; a callback of two arguments gets message and information."""
         subscription = self.node.create_subscription(message_type, self.name(topic), callback, quality)
         self.at_end(partial(self.node.destroy_subscription, subscription))
 

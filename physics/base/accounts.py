@@ -19,7 +19,7 @@ class Owners(NamedTuple):
         drive: joint of each drive.
         actuator: of each hydraulic cylinder, then of each motor.
         belts: by coordinate rate that drives belts with friction: their names and the torques that they take [N m].
-        loop_joint, wheel, track: of each.
+        loop_joint, wheel, track, shovel: of each.
         link: of each link.
     """
 
@@ -30,6 +30,7 @@ class Owners(NamedTuple):
     loop_joint: Sequence[str]
     wheel: Sequence[str]
     track: Sequence[str]
+    shovel: Sequence[str]
     link: Sequence[str]
 
 

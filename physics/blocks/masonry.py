@@ -36,6 +36,8 @@ _GROUND, _THICKNESS = 500.0, 10.0
 _SAFE = 0.9
 # Steps of the blocks within one of the machine, at most.
 _MOST_STEPS = 1000
+# More of them are told.
+_MANY_STEPS = 50
 # Blocks that start deeper inside each other than this share of the least extent of either are refused.
 _DEEPEST = 0.01
 # Blocks are at rest below this share of the speed of a fall by the least of them [-], and sleep after this time [s].
@@ -99,6 +101,14 @@ def make_blocks(machine: Machine, world: World, shapes: Shapes, step: float) -> 
         rest_steps=math.ceil(_REST_TIME / step) if blocks.sleeping and any(world.gravity) else 0,
         rest_speed=_REST * fall,
     )
+
+
+def warn_many_steps(room: Room, step: float) -> tuple[str, ...]:
+    """A warning of blocks that need many steps in one of the machine [s]."""
+    if room.steps <= _MANY_STEPS:
+        return ()
+    remedy = "lower stiffnesses and stiffness_damping, or larger blocks, need fewer"
+    return (f"the blocks take {room.steps} steps of {step / room.steps:.2g} s in each of the machine: {remedy}",)
 
 
 def block_names(blocks: Blocks | None) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class State(NamedTuple):
 
     Attributes:
         row_impulse: impulse of every possible row in the last step, by slot: joint laws, without those of drives and
-            bristles, then cylinders and motors [N s or N m s].
+            bristles, then cylinders and motors, then shovels [N s or N m s].
         by_newton: of each coordinate rate: whether Newton's method solved its island exactly in the last step.
     """
 
@@ -41,7 +41,7 @@ class Workspace(NamedTuple):
     """Buffers of the solver.
 
     Attributes:
-        rows: of actuators and joints; those of contacts belong to `contact`.
+        rows: of actuators, joints and shovels; those of contacts belong to `contact`.
         islands: of the step.
         newton: buffers of Newton's method.
         first_impulse: impulses of the actuators' rows at the start of the attempt.
@@ -67,12 +67,12 @@ class Workspace(NamedTuple):
 
 
 def make_state(rows: int, coordinates: int) -> State:
-    """A state without impulses, for numbers of joint laws and actuators, and of coordinate rates."""
+    """A state without impulses, for numbers of possible rows and of coordinate rates."""
     return State(np.zeros(rows), np.zeros(coordinates, dtype=np.bool_))
 
 
 def make_workspace(rows: int, slots: int, coordinates: int) -> Workspace:
-    """Buffers for numbers of joint laws and actuators, of contact slots and of coordinates."""
+    """Buffers for numbers of possible rows, of contact slots and of coordinates."""
     return Workspace(
         rows=make_rows(rows, coordinates),
         islands=make_islands(rows, slots, coordinates),
@@ -106,7 +106,7 @@ def assemble(context: Context):
     """
     work = context.workspace.constraints
     rows = work.rows
-    rows.count[0] = context.system.hydraulics.geometry.valve.shape[0]
+    rows.count[0] = rows.joint_end[0] = context.system.hydraulics.geometry.valve.shape[0]
     for r in range(rows.count[0]):
         if is_revised(work.islands, rows.first[r]):
             work.first_impulse[r] = rows.impulse[r]

@@ -23,6 +23,8 @@ from grouser.physics.multibody.factorisation import solve_transposed_row
 
 # A row with less inverse mass than this is immovable: an impulse along it changes nothing [1/kg].
 IMMOVABLE = 1e-14
+# A speed that nothing reaches [m/s].
+_FAR = 1e9
 
 
 class Rows(NamedTuple):
@@ -30,6 +32,7 @@ class Rows(NamedTuple):
 
     Attributes:
         count: number of rows, (1,).
+        joint_end: those of actuators and joints are before this one, (1,).
         slot: index of the stored impulse between steps.
         first, last: the Jacobians have entries in range(first, last) only; outside it they are not set.
         jacobian: J, (rows, coordinates).
@@ -44,6 +47,7 @@ class Rows(NamedTuple):
     """
 
     count: np.ndarray
+    joint_end: np.ndarray
     slot: np.ndarray
     first: np.ndarray
     last: np.ndarray
@@ -66,6 +70,7 @@ class Rows(NamedTuple):
 def make_rows(most: int, coordinates: int) -> Rows:
     """Arrays for `most` rows over `coordinates` coordinate rates."""
     return Rows(
+        np.zeros(1, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
@@ -132,6 +137,16 @@ def close_row(rows: Rows, r, model, factor):
     for d in range(rows.first[r], rows.last[r]):
         rows.whitened_jacobian[r, d] = rows.jacobian[r, d]
     rows.inverse_mass[r] = solve_transposed_row(model, factor, rows.whitened_jacobian, r, rows.first[r], rows.last[r])
+
+
+@inlined
+def hold_against(rows: Rows, r, bound):
+    """Lets row r push with any impulse from 0 to a bound that keeps the speed along it from being negative.
+
+    It is a hold of half the bound about a constant push, the other half: a spring whose target is never reached.
+    """
+    rows.hold_bound[r] = rows.spring_bound[r] = 0.5 * bound
+    rows.conductance[r], rows.target[r] = bound, _FAR
 
 
 @kernel

@@ -126,7 +126,7 @@ def account_joint_rows(rows: Rows, first, rate_index, end, mean, law_work):
         end, mean: rates at the end of the step, and their mean over it.
         law_work: account.
     """
-    for r in range(first, rows.count[0]):
+    for r in range(first, rows.joint_end[0]):
         law = rows.slot[r]
         d = rate_index[law]
         remaining = rows.impulse[r] - spring_impulse(rows, r, end[d])

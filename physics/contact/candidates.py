@@ -48,10 +48,10 @@ class GroundCandidates(NamedTuple):
         level: direction from the centre to the candidate on the rim of a cylinder on its face, (candidates, 3).
         quarters: quarter turns about the axis from the rim's lowest point to the candidate off the face, or LOWEST.
         law: index into the laws.
-        wheel: whether it belongs to a wheel: contacts of wheels ignore soft ground.
+        sinks: whether it ignores soft ground, as wheels and shovels do.
         slot, slots: first slot and number of slots.
         peak_shape: shapes that peaks of a height field may touch, (peak shapes,).
-        peak_wheel: whether each belongs to a wheel.
+        peak_sinks: whether each ignores soft ground.
         peak_law, peak_slot: law and first slot of each; they have PEAK_CONTACTS slots.
     """
 
@@ -66,11 +66,11 @@ class GroundCandidates(NamedTuple):
     level: np.ndarray
     quarters: np.ndarray
     law: np.ndarray
-    wheel: np.ndarray
+    sinks: np.ndarray
     slot: np.ndarray
     slots: np.ndarray
     peak_shape: np.ndarray
-    peak_wheel: np.ndarray
+    peak_sinks: np.ndarray
     peak_law: np.ndarray
     peak_slot: np.ndarray
 
@@ -91,8 +91,8 @@ def make_ground_candidates(
 ) -> tuple[GroundCandidates, int]:
     """Candidates of every collision shape on a moving body, none without a ground; number of their slots."""
     on_field = world.ground is not None and world.ground.heightfield is not None
-    wheels = {wheel.link for wheel in machine.wheels}
-    of_wheel = np.array([link.name in wheels for link in machine.links for _ in link.collisions], dtype=np.bool_)
+    sinking = {*(wheel.link for wheel in machine.wheels), *(shovel.link for shovel in machine.shovels)}
+    sinks = np.array([link.name in sinking for link in machine.links for _ in link.collisions], dtype=np.bool_)
     numbered = enumerate(
         (index, collision) for index, link in enumerate(machine.links) for collision in link.collisions
     )
@@ -135,11 +135,11 @@ def make_ground_candidates(
         level=level,
         quarters=quarters,
         law=law[shape],
-        wheel=of_wheel[shape],
+        sinks=sinks[shape],
         slot=np.array(ends[:-1]),
         slots=slots,
         peak_shape=peak_shape,
-        peak_wheel=of_wheel[peak_shape],
+        peak_sinks=sinks[peak_shape],
         peak_law=law[peak_shape],
         peak_slot=ends[-1] + PEAK_CONTACTS * np.arange(len(peak_shape)),
     )

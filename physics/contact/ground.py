@@ -76,7 +76,7 @@ def touch_plane(
         if is_far:
             continue
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
-        if candidates.wheel[c] and is_soft(terrain, kinematics.origin, x, y):
+        if candidates.sinks[c] and is_soft(terrain, kinematics.origin, x, y):
             continue
         radius = candidates.radius[c]
         if radius > 0.0:
@@ -111,7 +111,7 @@ def touch_field(
             continue
         radius = candidates.radius[c]
         x, y, z = _place(candidates.point[c], rotation[body], position[body])
-        if candidates.wheel[c] and is_soft(terrain, kinematics.origin, x, y):
+        if candidates.sinks[c] and is_soft(terrain, kinematics.origin, x, y):
             continue
         ahead = look_ahead(max(CONTACT_MARGIN, 2.0 * step * _speed(kinematics.twist, body, x, y, z, radius)), cell)
         if z - radius - ahead > terrain.highest[0] + level:
@@ -160,7 +160,7 @@ def touch_peaks(
             *(shapes.vertex, shapes.face, shapes.face_corner, shapes.face_start[s], shapes.face_start[s + 1]),
             *(workspace.rotation[s], workspace.position[s], ahead, workspace.found),
         )
-        if candidates.peak_wheel[p]:
+        if candidates.peak_sinks[p]:
             number = _remove_soft(terrain, kinematics.origin, workspace.found, number)
         for k in range(number):
             workspace.found_slot[k] = -1

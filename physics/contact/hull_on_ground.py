@@ -102,7 +102,7 @@ def _list_vertices(
     for k in range(vertices):
         v = shapes.part[s, 0] + k if on_field else cap.vertex[k]
         x, y, z = _corner(shapes, v, r, at)
-        if (on_field and z > highest) or (candidates.wheel[first] and is_soft(terrain, origin, x, y)):
+        if (on_field and z > highest) or (candidates.sinks[first] and is_soft(terrain, origin, x, y)):
             continue
         gap, nx, ny, nz = _gap_of(terrain, origin, x, y, z)
         speed = normal_speed(kinematics.twist, body, -1, x, y, z, nx, ny, nz)

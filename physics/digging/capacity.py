@@ -16,6 +16,17 @@ def profile_area(profile: Sequence[Sequence[float]]) -> float:
     return 0.5 * sum(x * next_z - next_x * z for (x, z), (next_x, next_z) in zip(profile, ends, strict=True))
 
 
+def heaped_capacity(profile: Sequence[Sequence[float]], opening: float, width: float, slope: float) -> float:
+    """Struck volume of a bucket, and a heap with one slope on all sides of its opening [m3].
+
+    Args:
+        profile: of the inner surface, from edge to edge [m], (corners, 2).
+        opening, width: of the bucket [m].
+        slope: of the heap, rise over run [-]; 0: struck.
+    """
+    return width * abs(profile_area(profile)) + heap_volume(opening, width, slope)
+
+
 def heap_volume(opening: float, width: float, slope: float) -> float:
     """Volume of a heap with one slope on all sides, on a level rectangle [m3].
 

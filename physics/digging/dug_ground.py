@@ -11,8 +11,8 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
 from grouser.physics.digging.bulk import centre_at, held_at
 from grouser.physics.digging.cutting import ADVANCE, CUT, DEPTH_IN_ROCK, MASS
-from grouser.physics.digging.flight import LOT
-from grouser.physics.digging.holding import Holding
+from grouser.physics.digging.flight import LOT, fall
+from grouser.physics.digging.holding import Holding, no_holding
 from grouser.physics.digging.plate import POSE
 from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig, make_load, tiles_of_tool
 from grouser.physics.soil.bed import SoilBed
@@ -63,7 +63,7 @@ class DugGround:
         self.step_size = require_range("step", step, 1e-6, 0.1, "s")
         self.load = make_load()
         self.warnings: list[str] = []
-        self._holding = tool.holding or Holding(np.zeros(1), np.zeros((1, 2, 2)))
+        self._holding = tool.holding or no_holding()
         self._tool = Tool(float(tool.width), float(tool.opening), self._holding.volume)
         self._plates = np.zeros((1, PLATE))
         self._work = ToolWorkspace(self._plates[0], np.zeros(LOT), np.zeros(CUT))
@@ -187,6 +187,7 @@ def _follow(
         if state.tile_count[0] + tiles > state.tile_place.shape[0]:
             return made
         dig(ground, tool, step, path[made], path[made + 1], state, load, work)
+        fall(ground, step, load.air, load.air_count, state)
         relax_soil(ground, plates, state, buffers)
         for k in range(furthest.shape[0]):
             furthest[k] = max(furthest[k], work.cut[k])

@@ -66,6 +66,11 @@ def make_holding(profile: np.ndarray | Sequence[Sequence[float]], width: float, 
     return Holding(volume, centre)
 
 
+def no_holding() -> Holding:
+    """That of a blade: nothing."""
+    return Holding(np.zeros(_RAKES), np.zeros((_RAKES, _FILLS + 1, 2)))
+
+
 def _apex(opening: float, width: float, rake: float, repose: float) -> tuple[float, float]:
     """Place of the top of the heap along the plate, and its mean height above the plate, as of a level heap [m]."""
     from_edge, from_top = math.tan(repose - rake), math.tan(repose + rake)

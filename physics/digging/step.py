@@ -1,4 +1,4 @@
-"""A step of a tool in soil whose motion is known: it cuts, loads what it holds, pushes the rest ahead, and spills."""
+"""What a tool does to soil by a motion: it cuts, loads what it holds, pushes the rest ahead, and spills."""
 
 import math
 from typing import NamedTuple
@@ -14,7 +14,6 @@ from grouser.physics.digging.flight import (
     LOT,
     LOTS,
     VELOCITY_X,
-    fall,
     release,
 )
 from grouser.physics.digging.plate import ALONG_X, ALONG_Y, UP_X, UP_Z, X, Y, Z, ahead, plan_length, rake
@@ -83,7 +82,8 @@ class ToolWorkspace(NamedTuple):
 @kernel
 def tiles_of_tool(ground: SoftGround, tool: Tool, old, new):
     """Most tiles that a tool may open in a step between two poses, beside the slides."""
-    side = tool.width + math.sqrt((new[X] - old[X]) ** 2 + (new[Y] - old[Y]) ** 2 + (new[Z] - old[Z]) ** 2)
+    way = math.sqrt((new[X] - old[X]) ** 2 + (new[Y] - old[Y]) ** 2 + (new[Z] - old[Z]) ** 2)
+    side = max(tool.width, tool.opening) + way
     across = int(side / (ground.spacing * SIDE)) + 3
     # of the swept area with the pile ahead, and of a lot that lands elsewhere
     return 4 * across * across
@@ -91,7 +91,7 @@ def tiles_of_tool(ground: SoftGround, tool: Tool, old, new):
 
 @kernel
 def dig(ground: SoftGround, tool: Tool, step, old, new, state: SoilState, load: Load, work: ToolWorkspace):
-    """Advances soil and load by the motion of a tool; slides follow with those of all tools.
+    """Advances soil and load by the motion of a tool; what falls and slides follows with that of all tools.
 
     Args:
         ground: natural ground and its soils.
@@ -101,11 +101,16 @@ def dig(ground: SoftGround, tool: Tool, step, old, new, state: SoilState, load: 
         state: of the soil, changed.
         load: of the tool, changed.
         work: filled.
+
+    Returns:
+        Solid mass that it has loaded, and that it has spilled [kg].
     """
+    loaded = 0.0
     cut_soil(ground, tool.width, old, new, state, work.cut)
     room, mass = held_at(tool.holds, rake(new)), work.cut[MASS]
     if mass > 0.0:
         left = fill(load.bulk, mass, work.cut[VOLUME], room)
+        loaded = mass - left
         if left > 0.0:
             length = max(_PILE * work.cut[DEPTH], _SHORTEST_PILE * ground.spacing)
             lay_ahead(ground, tool.width, new, left, length, state)
@@ -113,9 +118,8 @@ def dig(ground: SoftGround, tool: Tool, step, old, new, state: SoilState, load: 
     if spilled > 0.0:
         _fill_lip(tool, step, old, new, work.lot)
         release(spilled, work.lot, load.air, load.air_count)
-    if load.air_count[0] > 0:
-        fall(ground, step, load.air, load.air_count, state)
     _fill_plate(ground, tool, new, state, work.plate)
+    return loaded, spilled
 
 
 @inlined

@@ -124,7 +124,7 @@ def move_drive_springs(laws, v, u, springs, place, rate_first, first, rows: Rows
             place[law] = FOUND_BEYOND
             revise_island(islands, rate_first[laws.rate_index[law]])
             moved = True
-    for r in range(first, rows.count[0]):
+    for r in range(first, rows.joint_end[0]):
         law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
         if place[law] == EXPECTED_BEYOND:
             # by the row's own closed form: a stiff spring amplifies the sweeps' error in v

@@ -255,7 +255,7 @@ def update_friction_levels(
             continue
         for k in range(islands.row_start[island], islands.row_start[island + 1]):
             r = islands.row[k]
-            if r < first:
+            if not first <= r < rows.joint_end[0]:
                 continue
             law = rows.slot[r]
             level, rate = frictions.level[law], laws.rate_index[law]
@@ -325,7 +325,7 @@ def commit_frictions(laws, u, step: float, tolerance, first, frictions: JointFri
             speed = velocity[rate]
             level = _level_at(laws, law, speed)
             bristle[law] = deflection_after(laws.bristle_stiffness[law], level, bristle[law], speed, step)
-    for r in range(first, rows.count[0]):
+    for r in range(first, rows.joint_end[0]):
         law, inverse_mass = rows.slot[r], rows.inverse_mass[r]
         rate = laws.rate_index[law]
         if rows.hold_bound[r] == 0.0 or not 0.0 < abs(velocity[rate]) <= _SLIDING * tolerance:

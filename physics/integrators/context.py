@@ -18,6 +18,9 @@ from grouser.physics.constraints import room as constraints
 from grouser.physics.contact import room as contact
 from grouser.physics.contact import sleeping_room as sleeping
 from grouser.physics.contact.collide import Collision, first_capacity
+from grouser.physics.digging import room as digging
+from grouser.physics.digging.resistance import WAYS
+from grouser.physics.digging.tools import Tools
 from grouser.physics.granular import room as granular
 from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
@@ -71,6 +74,7 @@ class System(NamedTuple):
     loops: LoopConstraints
     soil: Wheels
     tracks: Tracks
+    digging: Tools
     hydraulics: hydraulics.System
     contact: Collision
     sleeping: sleeping.System
@@ -86,8 +90,8 @@ class State(NamedTuple):
         q: positions, in the order of `MultibodyModel` [m, rad, unit quaternion].
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
-        multibody, pushing, springs, joints, loops, soil, tracks, hydraulics, contact, sleeping, granular, blocks,
-            constraints: states of the rooms.
+        multibody, pushing, springs, joints, loops, soil, tracks, digging, hydraulics, contact, sleeping, granular,
+            blocks, constraints: states of the rooms.
     """
 
     step_count: np.ndarray
@@ -101,6 +105,7 @@ class State(NamedTuple):
     loops: loops_room.State
     soil: SoilState
     tracks: tracks.State
+    digging: digging.State
     hydraulics: hydraulics.State
     contact: contact.State
     sleeping: sleeping.State
@@ -122,6 +127,7 @@ LABELS: Any = State(
     loops=loops_room.LABELS,
     soil=soil.LABELS,
     tracks=tracks.LABELS,
+    digging=digging.LABELS,
     hydraulics=hydraulics.LABELS,
     contact=contact.LABELS,
     sleeping=sleeping.LABELS,
@@ -141,6 +147,7 @@ class Workspace(NamedTuple):
     loops: loops_room.Workspace
     soil: WheelWorkspace
     tracks: TrackWorkspace
+    digging: digging.Workspace
     hydraulics: hydraulics.Workspace
     contact: contact.Workspace
     sleeping: sleeping.Workspace
@@ -174,6 +181,7 @@ def make_state(system: System) -> State:
         loops=loops_room.make_state(system.loops),
         soil=soil.make_state(system.soil),
         tracks=tracks.make_state(system.tracks),
+        digging=digging.make_state(system.digging),
         hydraulics=hydraulics.make_state(system.hydraulics),
         contact=contact.make_state(system.contact),
         sleeping=sleeping.make_state(system.sleeping, first_capacity(system.contact).contacts),
@@ -195,6 +203,7 @@ def make_workspace(system: System) -> Workspace:
         loops=loops_room.make_workspace(system.loops, model),
         soil=make_wheel_workspace(system.soil, coordinates),
         tracks=make_track_workspace(system.tracks, coordinates),
+        digging=digging.make_workspace(system.digging),
         hydraulics=hydraulics.make_workspace(system.hydraulics, system.settings.step),
         contact=contact.make_workspace(system.contact, model, capacity),
         sleeping=sleeping.make_workspace(system.sleeping, model, capacity.contacts),
@@ -216,6 +225,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
         loops_room: loops_room.acts(system.loops),
         soil: soil.acts(system.soil),
         tracks: tracks.acts(system.tracks),
+        digging: digging.acts(system.digging),
         hydraulics: oil,
         published_room: oil and not implicit,
         plain_room: oil and implicit and len(system.hydraulics.network.plain_part) > 0,
@@ -239,6 +249,7 @@ def refused_by_rooms(system: System) -> Refused:
         **hydraulics.refused(system.hydraulics),
         **soil.refused(system.soil),
         **tracks.refused(system.tracks),
+        **digging.refused(system.digging),
         **joints.refused(system.joints),
         **loops_room.refused(system.loops),
         **springs_room.refused(system.springs),
@@ -246,7 +257,7 @@ def refused_by_rooms(system: System) -> Refused:
 
 
 # Rooms with accounts of energy, in the order in which these are read.
-ACCOUNTS = (pushing, joints, hydraulics, springs_room, loops_room, contact, soil, tracks, granular, blocks)
+ACCOUNTS = (pushing, joints, hydraulics, springs_room, loops_room, contact, soil, tracks, digging, granular, blocks)
 
 
 def entries_of(system: System) -> list[list[Any]]:
@@ -268,5 +279,6 @@ def fill_schedule(system: System, context: Packed) -> None:
 
 
 def _row_count(system: System) -> int:
-    """Number of joint laws and actuators; each has one row at most."""
-    return len(system.joints.laws.rate_index) + len(system.hydraulics.geometry.valve)
+    """Number of possible rows: one of each joint law and actuator, and those of the shovels."""
+    one_each = len(system.joints.laws.rate_index) + len(system.hydraulics.geometry.valve)
+    return one_each + WAYS * len(system.digging.body)

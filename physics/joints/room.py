@@ -154,6 +154,7 @@ def open_rows(context: Context):
         *(system.settings.step, work.frictions, state.constraints.row_impulse, work.drive_spring, work.drive_place),
         context.workspace.constraints.rows,
     )
+    context.workspace.constraints.rows.joint_end[0] = context.workspace.constraints.rows.count[0]
 
 
 @kernel

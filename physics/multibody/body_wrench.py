@@ -1,4 +1,4 @@
-"""Wrenches on single bodies, from outside: their force on the coordinates, and their power."""
+"""Wrenches on single bodies, from outside: their force on the coordinates, and their power; the twist of a body."""
 
 from grouser.physics.base.kernel import inlined
 from grouser.physics.model.multibody import MultibodyModel
@@ -33,3 +33,15 @@ def power_of_wrench(model: MultibodyModel, column, body, wrench, velocity):
             power += speed * force_along(column, c, wrench[0], wrench[1], wrench[2], wrench[3], wrench[4], wrench[5])
         body = model.body_parent[body]
     return power
+
+
+@inlined
+def find_twist(model: MultibodyModel, column, body, velocity, twist):
+    """Fills the twist of a body at coordinate rates, world axes about the origin; arguments as of `add_wrench`."""
+    twist[:] = 0.0
+    while body >= 0:
+        for c in range(model.column_start[body], model.column_start[body + 1]):
+            speed = velocity[model.column_rate[c]]
+            for k in range(6):
+                twist[k] += speed * column[c, k]
+        body = model.body_parent[body]

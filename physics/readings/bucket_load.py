@@ -1,33 +1,56 @@
-"""What lies in a bucket: the grains inside its profile, and those heaped on its opening at a slope of 1:1."""
+"""What lies in a bucket: its soil, the grains inside its profile, and those heaped on its opening at a slope of 1:1."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.spatial import matrix
 from grouser.physics.description.data.shovel import Shovel
+from grouser.physics.digging.capacity import HOE_HEAP, heaped_capacity
+from grouser.physics.readings.measurements import BucketLoad
 
 
-@dataclass(frozen=True)
-class BucketLoad:
-    """Grains in a bucket.
+class Content(NamedTuple):
+    """Solids in a bucket.
 
     Attributes:
         mass: [kg].
-        centre: of mass, in the frame of the bucket's link [m]; zero of an empty bucket.
-        volume: of the grains, without the gaps between them [m3].
+        moment: mass times centre in the frame of the bucket's link [kg m], (3,).
+        volume: [m3].
         count: number of grains.
     """
 
     mass: float
-    centre: tuple[float, float, float]
+    moment: np.ndarray
     volume: float
     count: int
 
 
-def bucket_load(
+EMPTY = Content(0.0, np.zeros(3), 0.0, 0)
+
+
+def bucket_load(shovel: Shovel, soil: Content, grains: Content) -> BucketLoad:
+    """Both contents of a bucket together."""
+    mass, volume = soil.mass + grains.mass, soil.volume + grains.volume
+    x, y, z = ((soil.moment + grains.moment) / mass).tolist() if mass > 0.0 else (0.0, 0.0, 0.0)
+    capacity = heaped_capacity(shovel.profile, shovel.opening, shovel.width, HOE_HEAP)
+    return BucketLoad(mass, (x, y, z), volume, volume / capacity, grains.count)
+
+
+def soil_in_bucket(bulk: np.ndarray, carried: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> Content:
+    """The soil that a shovel carries.
+
+    Args:
+        bulk, carried: as of the state of `digging`.
+        position, rotation: of its link's frame in that of its body [m], (3,) and (3, 3).
+    """
+    mass, volume = bulk.tolist()
+    return Content(mass, mass * ((carried[1:4] - position) @ rotation), volume, 0)
+
+
+def grains_in_bucket(
     shovel: Shovel, pose: np.ndarray, place: np.ndarray, radius: np.ndarray, mass: np.ndarray
-) -> BucketLoad:
+) -> Content:
     """The grains whose centres are in a bucket.
 
     Args:
@@ -49,11 +72,8 @@ def bucket_load(
     heap = -np.minimum(u, shovel.opening - u)
     inside = (np.abs(w) < 0.5 * shovel.width) & (u > 0.0) & (u < shovel.opening) & (v > heap)
     inside &= v < _depth_at(shovel, u)
-    if not inside.any():
-        return BucketLoad(0.0, (0.0, 0.0, 0.0), 0.0, 0)
-    total = float(mass[inside].sum())
-    x, y, z = (mass[inside] @ local[inside] / total).tolist()
-    return BucketLoad(total, (x, y, z), float((4.0 / 3.0 * np.pi * radius[inside] ** 3).sum()), int(inside.sum()))
+    volume = 4.0 / 3.0 * np.pi * radius[inside] ** 3
+    return Content(float(mass[inside].sum()), mass[inside] @ local[inside], float(volume.sum()), int(inside.sum()))
 
 
 def _depth_at(shovel: Shovel, u: np.ndarray) -> np.ndarray:

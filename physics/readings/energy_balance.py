@@ -45,6 +45,7 @@ def _owners(machine: Machine, names: Names) -> Owners:
         loop_joint=[joint.name for joint in machine.loop_joints],
         wheel=[wheel.link for wheel in machine.wheels],
         track=[track.name for track in machine.tracks],
+        shovel=[shovel.name for shovel in machine.shovels],
         link=names.links,
     )
 

@@ -49,7 +49,7 @@ def joint_velocities(joints: JointCoordinates, state: State) -> np.ndarray:
 def joint_efforts(joints: JointCoordinates, system: System, workspace: Workspace) -> np.ndarray:
     """Efforts of drives, dry friction, limits and cylinders in the last step [N m or N], (joints,)."""
     rows = workspace.constraints.rows
-    count, rates = rows.count[0], np.arange(rows.jacobian.shape[1])
+    count, rates = rows.joint_end[0], np.arange(rows.jacobian.shape[1])
     # outside their range the Jacobians are not set
     inside = (rows.first[:count, None] <= rates) & (rates < rows.last[:count, None])
     impulse = np.where(inside, rows.impulse[:count, None] * rows.jacobian[:count], 0.0).sum(axis=0)

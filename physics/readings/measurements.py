@@ -284,9 +284,76 @@ class TrackState:
     thrown: bool
 
 
+@dataclass(frozen=True)
+class BucketLoad:
+    """What lies in a bucket: soil, and grains.
+
+    Attributes:
+        mass: of the solids [kg].
+        centre: of mass, in the frame of the bucket's link [m]; zero of an empty bucket.
+        volume: of the soil, loose, and of the grains, without the gaps between them [m3].
+        fill_factor: volume over the capacity heaped at 1:1 [-].
+        count: number of grains.
+    """
+
+    mass: float
+    centre: tuple[float, float, float]
+    volume: float
+    fill_factor: float
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class DiggingForce:
+    """Force of soil on a shovel in the last step, in the pose at its start; zero on rigid ground.
+
+    Attributes:
+        separation: of the wedge that is cut off ahead of the plate [N].
+        penetration: of the edge and its teeth, against the way that they point [N].
+        bearing: of soil below the back of a bucket [N].
+        side: of soil beside the side plates, along the edge to the left [N].
+        force_world: sum of these [N], (3,).
+        moment_world: of these about the middle of the cutting edge [N m], (3,).
+        depth: greatest of the edge below the ground [m].
+        specific_energy: work of separation and penetration over the undisturbed volume loaded, at the density of the
+            first soil, since the accounts of energy were opened [J/m3]; NaN before anything is loaded.
+    """
+
+    separation: float
+    penetration: float
+    bearing: float
+    side: float
+    force_world: np.ndarray
+    moment_world: np.ndarray
+    depth: float
+    specific_energy: float
+
+
+@dataclass(frozen=True)
+class SoilBalance:
+    """Balance of solid mass of soil [kg].
+
+    Attributes:
+        field: above the natural ground; negative where more was dug than lies there.
+        carried: in shovels.
+        falling: in the air.
+        displaced: in heaps above the natural ground, in shovels and in the air.
+        residual: sum of field, carried and falling: zero unless soil was added or removed, as with a machine that goes
+            with its load.
+        relative_residual: residual over displaced, of at least 1 g [-].
+    """
+
+    field: float
+    carried: float
+    falling: float
+    displaced: float
+    residual: float
+    relative_residual: float
+
+
 @dataclass(frozen=True, eq=False)
 class TerrainPatch:
-    """Soft ground around where wheels and tracks have been, cell by cell, world frame.
+    """Soft ground around where wheels, tracks and shovels have been, cell by cell, world frame.
 
     Attributes:
         cell: spacing [m].
@@ -294,6 +361,7 @@ class TerrainPatch:
         sinkage: by which it has been pressed in for good [m].
         rut: depth of the surface below the natural ground, negative where soil is heaped up [m].
         pressure: greatest that it has carried [Pa].
+        loose: thickness of loose soil on top [m].
         bearing_margin: of its soil under the machine, 1: it would not sink, 0: by half a radius [-].
     """
 
@@ -304,6 +372,7 @@ class TerrainPatch:
     sinkage: np.ndarray
     rut: np.ndarray
     pressure: np.ndarray
+    loose: np.ndarray
     bearing_margin: np.ndarray
 
 

@@ -128,11 +128,11 @@ def with_soil(rigid: WheelState | None, figure: np.ndarray) -> WheelState:
 def terrain_patch(
     machine: Machine, system: System, state: State, places: np.ndarray, reach: float, gears: list[RunningGear]
 ) -> TerrainPatch:
-    """The soft ground that has been opened around wheels and tracks since the start.
+    """The soft ground that has been opened around wheels, tracks and shovels since the start.
 
     Args:
         machine, system, state: of the simulation.
-        places: x and y of the wheels and of the ends of the tracks [m], (places, 2).
+        places: x and y of the wheels, of the ends of the tracks and of the shovels' links [m], (places, 2).
         reach: of a tile's middle from one of these places along x and y, beside half a tile, at most [m].
         gears: of the machines whose bearing margin counts.
     """
@@ -141,11 +141,12 @@ def terrain_patch(
     middle = (state.soil.tile_place[:count] + 0.5) * side
     near = (np.abs(middle[:, np.newaxis] - places).max(2) <= reach + 0.5 * side).any(1)
     layers = state.soil.soil_cell[: count * TILE].reshape(count, TILE // SIDE**2, SIDE, SIDE)[near]
-    level, surface, pressure, kind = (layers[:, layer // SIDE**2].ravel() for layer in (LEVEL, SURFACE, PRESSURE, TYPE))
+    wanted = (LEVEL, SURFACE, PRESSURE, LOOSE, TYPE)
+    level, surface, pressure, loose, kind = (layers[:, layer // SIDE**2].ravel() for layer in wanted)
     in_tile = np.moveaxis(np.mgrid[:SIDE, :SIDE], 0, -1)
     cells = (state.soil.tile_place[:count][near, np.newaxis, np.newaxis, :] * SIDE + in_tile).reshape(-1, 2)
     soft = kind >= 0.0
-    level, surface, pressure, cells = level[soft], surface[soft], pressure[soft], cells[soft]
+    level, surface, pressure, loose, cells = (values[soft] for values in (level, surface, pressure, loose, cells))
     number = kind[soft].astype(np.int64)
     x, y = (cells * wheels.cell[0]).T
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
@@ -159,6 +160,7 @@ def terrain_patch(
         sinkage=level - surface,
         rut=natural - surface,
         pressure=pressure,
+        loose=loose,
         bearing_margin=bearing_margins(machine, system, gears)[number],
     )
 

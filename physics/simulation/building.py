@@ -9,7 +9,7 @@ from grouser.physics.base.checks import require_count, require_range
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import leaves
-from grouser.physics.blocks.masonry import make_blocks
+from grouser.physics.blocks.masonry import make_blocks, warn_many_steps
 from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.springs import make_joint_springs
@@ -21,6 +21,7 @@ from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.data.machine import Machine, require_machine
 from grouser.physics.description.data.world import Ground, World, require_world
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
+from grouser.physics.digging.tools import make_tools
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.granular.medium import make_grains
@@ -115,7 +116,9 @@ def set_up(
     unsure = check_soils(divided, world)
     network, lines, flow_element_owners = make_network(divided)
     _check_scheme(divided, scheme)
-    wheels = make_wheels(divided, names, world)
+    wheels, tools = make_wheels(divided, names, world), make_tools(divided, names, world)
+    # what a body carries is not in its own inertia
+    model = model._replace(body_alone=model.body_alone & ~np.isin(np.arange(len(model.body_alone)), tools.body))
     collision = make_collision(divided, names, world)
     system = System(
         settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
@@ -126,6 +129,7 @@ def set_up(
         loops=make_loops(divided, names, model),
         soil=wheels,
         tracks=make_tracks(divided, names, world, wheels),
+        digging=tools,
         hydraulics=Hydraulics(make_actuator_geometry(divided, names, model), network),
         contact=collision,
         sleeping=no_sleeping(),
@@ -144,6 +148,7 @@ def set_up(
         if integrator == "implicit_midpoint" and sensors_of(machine, "imu"):
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
     alternating = warn_alternating_load(divided, names, model, system.tracks, world, float(step))
+    many = warn_many_steps(system.blocks, float(step))
     shapes, faults = system.contact.shapes, machine_faults(machine)
     beams = tuple(make_beam(flexible, divided, model, names) for flexible in machine.flexible_links)
     elements = element_names(machine, divided, names, shapes, lines, faults)
@@ -164,7 +169,7 @@ def set_up(
         fingerprint=_fingerprint(system),
         beams=beams,
         strains=strain_maps(machine, beams),
-        warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating),
+        warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating, *many),
     )
 
 
@@ -278,7 +283,8 @@ def _sleeping(system: System) -> Sleeping:
     actuators, laws = system.hydraulics.geometry, system.joints.laws
     bodies = (system.loops.parent_body, system.loops.child_body, actuators.barrel_body, actuators.rod_body)
     rates = (laws.rate_index, system.springs.rate_index, system.multibody.spring_rate)
-    held = np.concatenate([*bodies, system.soil.body, system.tracks.body, system.granular.body, system.blocks.body])
+    touched = (system.soil.body, system.tracks.body, system.digging.body, system.granular.body, system.blocks.body)
+    held = np.concatenate([*bodies, *touched])
     return make_sleeping(system.multibody, system.contact.shapes, held, np.concatenate(rates))
 
 

@@ -42,6 +42,7 @@ from grouser.physics.tracks.shoes import AREA, place_pads
 _COSTS = {
     "hydraulics.oil_room.advance": 16.0,
     "hydraulics.plain_room.advance": 7.0,
+    "blocks.room.request": 8.0,
     "contact.room.detect": 15.0,
     "constraints.room.solve_impulses": 5.5,
     "soil.room.apply_forces": 12.0,

@@ -315,6 +315,8 @@ class Engine:
         work.soil.wrench[:] = 0.0
         work.tracks.figure[:] = 0.0
         work.tracks.wrench[:] = 0.0
+        work.digging.force[:] = 0.0
+        work.digging.resistance.depth[:] = 0.0
         work.joints.effort[:] = 0.0
         work.joints.drive_spring[:] = 0.0
         work.joints.frictions.impulse[:] = 0.0

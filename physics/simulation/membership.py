@@ -32,7 +32,7 @@ class Elements(Generic[T]):
         link, body, joint, spherical_joint, loop_joint, compliant_joint, flexible_link: of the mechanism; joints are
             those with one coordinate.
         shape: collision shapes; those of obstacles have no name and no member.
-        wheel, track, drive: as in the description.
+        wheel, track, shovel, drive: as in the description.
         imu, lidar, lidar_3d, depth_camera, gnss_receiver, force_torque_sensor, strain_gauge: sensors by their type.
         valve, cylinder, hydraulic_motor, line: of the hydraulic circuit.
         pump: displacement pumps.
@@ -49,6 +49,7 @@ class Elements(Generic[T]):
     shape: T
     wheel: T
     track: T
+    shovel: T
     imu: T
     lidar: T
     lidar_3d: T
@@ -116,6 +117,7 @@ def element_names(
         shape=tuple(names.links[link] if link >= 0 else "" for link in shapes.link),
         wheel=tuple(wheel.link for wheel in machine.wheels),
         track=tuple(track.name for track in machine.tracks),
+        shovel=tuple(shovel.name for shovel in machine.shovels),
         **{kind: tuple(sensor.name for sensor in sensors_of(machine, kind)) for kind in SENSORS},
         strain_gauge=tuple(gauge.name for gauge in machine.strain_gauges),
         drive=tuple(drive.joint for drive in machine.drives),

@@ -115,6 +115,20 @@ _VECTORS: Mapping[str, Mapping[str, str]] = {
     | {f"specific_force_{axis}": "m/s2" for axis in _XYZ}
     | {f"orientation_{axis}": "-" for axis in _QUATERNION},
 }
+_BUCKET_LOAD = {
+    "mass": "kg",
+    **{f"centre_{axis}": "m" for axis in _XYZ},
+    "volume": "m3",
+    "fill_factor": "-",
+    "count": "-",
+}
+_DIGGING_FORCE = {
+    **dict.fromkeys(("separation", "penetration", "bearing", "side"), "N"),
+    **{f"force_world_{axis}": "N" for axis in _XYZ},
+    **{f"moment_world_{axis}": "N m" for axis in _XYZ},
+    "depth": "m",
+    "specific_energy": "J/m3",
+}
 _FIX = {"latitude": "deg", "longitude": "deg", "altitude": "m"}
 
 
@@ -236,6 +250,7 @@ def _all(view: Any) -> Iterator[Signal]:
             yield from _parts(quantity, name, values, own.get(name, fields), parts)
     for quantity, fields in ARRAYS.items():
         yield from _arrays(quantity, getattr(view, quantity), fields)
+    yield from _shovels(view)
     yield from _poses(view)
     yield from _sensors(view)
     yield from _whole(view)
@@ -280,6 +295,22 @@ def _poses(view: Any) -> Iterator[Signal]:
             read = partial(_joined, getattr(view, quantity))
             for part, unit in units.items():
                 yield Signal(f"{quantity}.{part}", unit, (quantity, ""), read, places[part])
+
+
+def _shovels(view: Any) -> Iterator[Signal]:
+    buckets = [shovel.name for shovel in view.machine.shovels if shovel.profile]
+    shovels = [shovel.name for shovel in view.machine.shovels]
+    quantities = (("bucket_load", buckets, _BUCKET_LOAD), ("digging_force", shovels, _DIGGING_FORCE))
+    for quantity, names, units in quantities:
+        for name in names:
+            read = partial(getattr(view, quantity), name)
+            for field, unit in units.items():
+                yield Signal(f"{quantity}.{name}.{field}", unit, (quantity, name), read, _of_record(field))
+
+
+def _of_record(field: str) -> Callable[[Any], Any]:
+    """Reads a number of a record, or of one of its vectors."""
+    return partial(_part_of_field, *_split(field)) if field[-2:] in ("_x", "_y", "_z") else attrgetter(field)
 
 
 def _sensors(view: Any) -> Iterator[Signal]:

@@ -11,12 +11,14 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import World
 from grouser.physics.integrators.context import State
 from grouser.physics.model.command import Command
+from grouser.physics.readings.digging import soil_balance
 from grouser.physics.readings.energy_balance import balance_energy
 from grouser.physics.readings.hydraulic_balance import balance_hydraulics
 from grouser.physics.readings.measurements import (
     Energy,
     EnergyBalance,
     HydraulicBalance,
+    SoilBalance,
     SolverDiagnostics,
 )
 from grouser.physics.simulation.arrays import Arrays
@@ -324,6 +326,10 @@ class Simulation(MachineView):
         return balance_hydraulics(
             self.machine, system.hydraulics.network, self.arrays.lines, elements, system.settings.scheme, self.state
         )
+
+    def soil_balance(self) -> SoilBalance | None:
+        """Balance of the solid mass of soil now; None on rigid ground."""
+        return None if self.world.soil is None else soil_balance(self.arrays.system, self.state)
 
     # --- solver -----------------------------------------------------------------------------------------------------
 

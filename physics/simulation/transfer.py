@@ -23,6 +23,7 @@ from grouser.physics.base.labels import (
     RATE,
     ROW,
     SHAPE,
+    SHOVEL,
     SPRING,
     TRACK,
     VALVE,
@@ -37,6 +38,7 @@ from grouser.physics.contact.resting import take_up
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
+from grouser.physics.digging.resistance import WAYS
 from grouser.physics.granular.arrays import BODY_ARRAYS
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.integrators.context import LABELS, State
@@ -273,12 +275,13 @@ def _owners(simulation) -> dict[str, list[_Label]]:
     system, names = arrays.system, arrays.names
     laws = _labels("joint", (names.rate_joint[rate] for rate in system.joints.laws.rate_index))
     actuators = _labels("actuator", (one.name for one in (*machine.cylinders, *machine.hydraulic_motors)))
+    shovels = [shovel.name for shovel in machine.shovels[: len(system.digging.body)]]
     pads = zip(machine.tracks, np.diff(system.tracks.pad_start), strict=False)
     return {
         POSITION: _labels("joint", names.position_joint),
         RATE: _labels("joint", names.rate_joint),
         LAW: laws,
-        ROW: [*laws, *actuators],
+        ROW: [*laws, *actuators, *_labels("shovel", (name for name in shovels for _ in range(WAYS)))],
         SPRING: _labels("joint", (names.rate_joint[rate] for rate in system.springs.rate_index)),
         DRIVE: _labels("drive", (drive.joint for drive in machine.drives)),
         LINE: _labels("line", simulation.arrays.lines),
@@ -288,6 +291,7 @@ def _owners(simulation) -> dict[str, list[_Label]]:
         WHEEL: _labels("wheel", (wheel.link for wheel in machine.wheels[: len(system.soil.body)])),
         TRACK: _labels("track", (track.name for track in machine.tracks[: len(system.tracks.body)])),
         PAD: _labels("pad", (track.name for track, count in pads for _ in range(int(count)))),
+        SHOVEL: _labels("shovel", shovels),
         SHAPE: _shape_labels(simulation)[:-1],
     }
 

@@ -10,9 +10,10 @@ from grouser.physics.base.checks import require_range
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.contact.bounds import bounds_of
 from grouser.physics.description.data.pose import Vector3
+from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.description.text.names import closest
 from grouser.physics.hydraulics.faults import OIL
-from grouser.physics.readings.bucket_load import BucketLoad, bucket_load
+from grouser.physics.readings.bucket_load import EMPTY, Content, bucket_load, grains_in_bucket, soil_in_bucket
 from grouser.physics.readings.contact_forces import (
     any_contact,
     contact_records,
@@ -20,6 +21,7 @@ from grouser.physics.readings.contact_forces import (
     soil_wrenches,
     touches_any,
 )
+from grouser.physics.readings.digging import digging_force, no_digging_force
 from grouser.physics.readings.flexible_links import flexible_link_state
 from grouser.physics.readings.frames import body_frames, link_frames, link_poses
 from grouser.physics.readings.hydraulic_states import (
@@ -34,8 +36,10 @@ from grouser.physics.readings.joint_states import (
     spherical_joint_state,
 )
 from grouser.physics.readings.measurements import (
+    BucketLoad,
     Contact,
     CylinderState,
+    DiggingForce,
     FlexibleLinkState,
     TerrainPatch,
     TrackState,
@@ -329,15 +333,39 @@ class MachineView:
         return contact_records(engine.state, engine.workspace, self._setup.system, *own)
 
     def bucket_load(self, shovel: str) -> BucketLoad:
-        """What lies in a bucket now: the grains inside its profile, and those heaped on its opening at 1:1.
+        """What lies in a bucket now: soil, the grains inside its profile, and those heaped on its opening at 1:1.
 
         Raises:
             ParameterError: the machine has no such shovel with a profile.
         """
         buckets = {one.name: one for one in self.machine.shovels if one.profile}
         one = buckets[require_name("shovel", shovel, buckets)]
-        pose = np.concatenate(self.link_pose(one.link))
-        return bucket_load(one, pose, self.grains.position, self.grains.radius, self.grains.mass)
+        pose, grains = np.concatenate(self.link_pose(one.link)), self.grains
+        held = grains_in_bucket(one, pose, grains.position, grains.radius, grains.mass) if len(grains) else EMPTY
+        return bucket_load(one, self._soil_in(one), held)
+
+    def _soil_in(self, bucket: Shovel) -> Content:
+        """The soil in a bucket; none on rigid ground."""
+        state, names = self._engine.state.digging, self._setup.names
+        if not len(state.bulk):
+            return EMPTY
+        tool = self._own.shovel[self._names.shovel.index(bucket.name)]
+        link = self._own.link[self._names.link.index(bucket.link)]
+        return soil_in_bucket(
+            state.bulk[tool], state.carried[tool], names.link_position[link], names.link_rotation[link]
+        )
+
+    def digging_force(self, shovel: str) -> DiggingForce:
+        """Force of soil on a shovel in the last step; zero on rigid ground.
+
+        Raises:
+            ParameterError: the machine has no such shovel.
+        """
+        tool = self._own.shovel[self._names.shovel.index(require_name("shovel", shovel, self._names.shovel))]
+        engine = self._engine
+        if not len(engine.state.digging.bulk):
+            return no_digging_force()
+        return digging_force(self._setup.system, engine.state, engine.workspace, int(tool))
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""
@@ -346,17 +374,18 @@ class MachineView:
         return bounds_of(shapes, chosen, *body_frames(self._engine.update_kinematics()))
 
     def terrain_patch(self, reach: float = math.inf) -> TerrainPatch | None:
-        """Soft ground around the paths of wheels and tracks; None on rigid ground, or for a machine without them.
+        """Soft ground around the paths of wheels, tracks and shovels; None on rigid ground, or for a machine without.
 
         Args:
-            reach: largest distance from a wheel or the end of a track, along x and along y, to the size of a tile [m].
+            reach: largest distance from a wheel, the end of a track or a shovel, along x and along y, to the size of a tile [m].
         """
         require_range("reach", reach, 0.0, math.inf, "m")
         setup, own = self._setup, self._own
-        if setup.world.soil is None or not len(own.wheel) + len(own.track):
+        if setup.world.soil is None or not len(own.wheel) + len(own.track) + len(own.shovel):
             return None
         frames = self._link_frames()
-        links = [setup.names.link_index(setup.elements.wheel[w]) for w in own.wheel]
+        carriers = [*(setup.elements.wheel[w] for w in own.wheel), *(setup.machine.shovels[s].link for s in own.shovel)]
+        links = [setup.names.link_index(link) for link in carriers]
         ends = track_ends(setup.machine, setup.names, frames, own.track)
         places = np.concatenate([frames[1][np.array(links, dtype=np.int64), :2], ends])
         return terrain_patch(setup.machine, setup.system, self._engine.state, places, reach, self._gears)

@@ -45,7 +45,7 @@ def make_state(wheels: Wheels) -> SoilState:
 
 
 def acts(wheels: Wheels) -> bool:
-    """Whether there are wheels on soft ground, or tracks that open its tiles."""
+    """Whether there are wheels on soft ground, or tracks and shovels that open its tiles."""
     return wheels.tiles[0] > 0
 
 

@@ -144,20 +144,36 @@ def field_mass(ground: SoftGround, state: SoilState):
         ground: natural ground and its soils.
         state: of the soil.
     """
-    soils, spacing, cell, total, lost = ground.soils, ground.spacing, state.soil_cell, 0.0, 0.0
+    total, lost = 0.0, 0.0
     for tile in range(state.tile_count[0]):
         for n in range(SIDE * SIDE):
-            at = tile * TILE + n
-            x = spacing * (state.tile_place[tile, 0] * SIDE + n // SIDE)
-            y = spacing * (state.tile_place[tile, 1] * SIDE + n % SIDE)
-            k = soil_of(cell, at)
-            bank = undisturbed_top(cell, at) + cell[at + PRESSED] - natural_level(ground.terrain, x, y)
-            mass = soils.density[k] * bank + loose_density(soils, k) * cell[at + LOOSE]
+            mass = _solid_above(ground, state, tile, n)
             # compensated sum (Neumaier 1974): small changes of many cells
             added = total + mass
             lost += (total - added) + mass if abs(total) >= abs(mass) else (mass - added) + total
             total = added
-    return (total + lost) * spacing * spacing
+    return (total + lost) * ground.spacing * ground.spacing
+
+
+@kernel
+def heaped_mass(ground: SoftGround, state: SoilState):
+    """Solid mass of the cells that have more than the natural ground, above it [kg]; arguments as of `field_mass`."""
+    total = 0.0
+    for tile in range(state.tile_count[0]):
+        for n in range(SIDE * SIDE):
+            total += max(_solid_above(ground, state, tile, n), 0.0)
+    return total * ground.spacing * ground.spacing
+
+
+@inlined
+def _solid_above(ground: SoftGround, state: SoilState, tile, n):
+    """Solid mass of cell n of a tile above the natural ground, over its area [kg/m2]."""
+    soils, spacing, cell, at = ground.soils, ground.spacing, state.soil_cell, tile * TILE + n
+    x = spacing * (state.tile_place[tile, 0] * SIDE + n // SIDE)
+    y = spacing * (state.tile_place[tile, 1] * SIDE + n % SIDE)
+    k = soil_of(cell, at)
+    bank = undisturbed_top(cell, at) + cell[at + PRESSED] - natural_level(ground.terrain, x, y)
+    return soils.density[k] * bank + loose_density(soils, k) * cell[at + LOOSE]
 
 
 @inlined

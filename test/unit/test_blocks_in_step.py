@@ -207,6 +207,12 @@ def test_bad_input_is_refused_with_the_place():
         wall(more=grains)
 
 
+def test_many_steps_are_told():
+    simulation = grouser.Simulation(box(), wall(more="  stiffness_damping: 0.01\n"))
+    (warning,) = [text for text in simulation.warnings if "the blocks take" in text]
+    assert f"{simulation.arrays.system.blocks.steps} steps" in warning
+
+
 def test_world_without_blocks_has_none():
     simulation = grouser.Simulation(box())
     assert len(simulation.blocks) == 0

@@ -22,6 +22,8 @@ class Shovel:
         tooth_side: of the square that a tooth presses with [m]; 0 without teeth.
         tooth_length: from the cutting edge to the tips [m].
         side_plates: whether plates close the sides.
+        soil_friction: coefficient of friction between plate and soil [-]; None: tan of 2/3 of the soil's angle.
+        adhesion: of soil to the plate [Pa].
         profile: of the inner surface from the cutting edge, (0, 0), to the top edge, (opening, 0): place along the
             plate and depth behind it [m]; empty for a blade.
         width: length of the cutting edge [m].
@@ -38,6 +40,8 @@ class Shovel:
     tooth_side: float
     tooth_length: float
     side_plates: bool
+    soil_friction: float | None
+    adhesion: float
     profile: tuple[tuple[float, float], ...]
     width: float
     opening: float

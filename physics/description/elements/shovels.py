@@ -43,13 +43,15 @@ class WrittenShovel:
     tooth_side: float | None
     tooth_length: float
     side_plates: bool
+    soil_friction: float | None
+    adhesion: float
 
 
 SHOVEL = ElementKind(
     "shovel",
     "A tool that cuts soil: a bucket, a blade or a grab. The plate from the cutting edge to the top edge separates the "
-    "soil; with a profile behind it, it is the opening of a bucket. No step of the simulation uses it yet; "
-    "`grouser inspect` shows the capacity.",
+    "soil; with a profile behind it, it is the opening of a bucket. On soft ground the link's collision shapes do not "
+    "touch the soil: the shovel cuts it. `grouser inspect` shows the capacity.",
     (
         name_of("of the tool"),
         link("that it is fixed to"),
@@ -86,6 +88,13 @@ SHOVEL = ElementKind(
         ),
         non_negative("tooth_length", "m", "from the edge to the tips; requires teeth", default=0.0),
         Attribute("side_plates", Kind.BOOLEAN, "-", "whether plates close the sides", default=False),
+        non_negative(
+            "soil_friction",
+            "-",
+            "coefficient of friction between the plate and soil",
+            default_text="tan of 2/3 of the soil's angle of friction",
+        ),
+        non_negative("adhesion", "Pa", "of soil to the plate", default=0.0),
     ),
     WrittenShovel,
     field="shovels",
@@ -129,6 +138,8 @@ def complete_shovel(entry: Entry, _scope: Scope) -> Shovel:
         tooth_side=written.tooth_side or 0.0,
         tooth_length=written.tooth_length,
         side_plates=written.side_plates,
+        soil_friction=written.soil_friction,
+        adhesion=written.adhesion,
         profile=profile,
         width=width,
         opening=opening,

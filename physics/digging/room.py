@@ -1,0 +1,496 @@
+"""Shovels in soft ground in the steps of a machine.
+
+At its start a step cuts the soil between the poses of each plate at the starts of the last step and of this one, loads,
+pushes, spills and lets soil slide. What the shovels carry joins the inertia of their bodies. Then the limits of what
+holds each shovel are found (`resistance`), which become rows of the solver.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grouser.physics.base.accounts import AccountView, Ledger
+from grouser.physics.base.entry import Context
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.base.labels import ANEW, SHOVEL
+from grouser.physics.base.phases import MORE_TILES, NOTHING
+from grouser.physics.base.refusal import SMOOTH, Refused, present
+from grouser.physics.constraints.rows import close_row, dot, hold_against, open_row
+from grouser.physics.digging.bulk import BULK, MASS
+from grouser.physics.digging.carried import CARRIED, add_inertia, centre_of, momentum_of, place_load
+from grouser.physics.digging.catching import catch
+from grouser.physics.digging.cutting import CUT as CUT_FOUND
+from grouser.physics.digging.flight import LOT, LOTS, VELOCITY_X, VELOCITY_Y, VELOCITY_Z, fall
+from grouser.physics.digging.flight import X as LOT_X
+from grouser.physics.digging.flight import Y as LOT_Y
+from grouser.physics.digging.flight import Z as LOT_Z
+from grouser.physics.digging.plate import ALONG_X, POSE, UP_X, X
+from grouser.physics.digging.resistance import (
+    CUT,
+    PENETRATE,
+    SIDE,
+    WAYS,
+    Resistance,
+    make_resistance,
+    measure_resistance,
+)
+from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig, tiles_of_tool
+from grouser.physics.digging.tools import STRIPS, Tools
+from grouser.physics.multibody.body_wrench import add_wrench, find_twist, power_of_wrench
+from grouser.physics.multibody.jacobian import block_of, wrench_row
+from grouser.physics.soil.ground import SoftGround
+from grouser.physics.soil.relaxation import (
+    PLATE,
+    RelaxationWorkspace,
+    make_relaxation_workspace,
+    relax_soil,
+    tiles_of_slides,
+)
+from grouser.physics.soil.strata import loose_density
+
+# A shovel that is further from its last pose than this many cells was placed there: it cuts nothing on the way.
+_PLACED = 8.0
+# Columns of the accounts: the ways of `resistance`, then what the shovel carries.
+CARRYING = WAYS
+WORKS = WAYS + 1
+
+
+class State(NamedTuple):
+    """State of the shovels.
+
+    Attributes:
+        pose: of each plate at the start of the last step, (tools, POSE); zeros before the first.
+        bulk: solid mass [kg] and loose volume [m3] that each carries, (tools, BULK).
+        carried: the same as mass on its body, as of `carried`, (tools, CARRIED).
+        air, air_count: soil that has left each and not landed, (tools, LOTS, LOT) and (tools,).
+        travel: of each against CUT and PENETRATE [m], (tools, 2).
+        failure: planes of failure of each strip, 0 for none [rad], (tools, STRIPS, 2).
+        taken: solid mass that each has loaded, caught and spilled since the accounts were opened [kg], (tools, 3).
+        work: of soil on each since then [J], (tools, WORKS).
+    """
+
+    pose: np.ndarray
+    bulk: np.ndarray
+    carried: np.ndarray
+    air: np.ndarray
+    air_count: np.ndarray
+    travel: np.ndarray
+    failure: np.ndarray
+    taken: np.ndarray
+    work: np.ndarray
+
+
+LABELS: Any = State(
+    pose=SHOVEL,
+    bulk=SHOVEL,
+    carried=SHOVEL,
+    air=SHOVEL,
+    air_count=SHOVEL,
+    travel=SHOVEL,
+    failure=SHOVEL,
+    taken=ANEW,
+    work=ANEW,
+)
+# Columns of `State.taken`.
+LOADED, CAUGHT, SPILLED = range(3)
+
+
+class Workspace(NamedTuple):
+    """Buffers of a step.
+
+    Attributes:
+        pose: of each plate at the start of the step, (tools, POSE).
+        lip: unit vector in which each edge points, world axes, (tools, 3).
+        plates: of all shovels, as of `relax_soil`, (tools, PLATE).
+        lot, cut: of `dig`.
+        furthest: greatest of what `cut_soil` found, (CUT_FOUND,).
+        slides: buffers of `relax_soil`.
+        resistance: what holds the shovels.
+        row: row of each way, -1 for none, (tools, WAYS).
+        force: of each way in the last step [N], (tools, WAYS).
+        acting: whether soil holds each, is in it, or came or went, (tools,).
+        given: impulse of soil that came, went or shifted on each body, and its moment about the origin, (tools, 6).
+        gained: momentum that came with caught soil, (6,).
+        twist, end_twist: of a body, (6,).
+    """
+
+    pose: np.ndarray
+    lip: np.ndarray
+    plates: np.ndarray
+    lot: np.ndarray
+    cut: np.ndarray
+    furthest: np.ndarray
+    slides: RelaxationWorkspace
+    resistance: Resistance
+    row: np.ndarray
+    force: np.ndarray
+    acting: np.ndarray
+    given: np.ndarray
+    gained: np.ndarray
+    twist: np.ndarray
+    end_twist: np.ndarray
+
+
+def make_state(tools: Tools) -> State:
+    """Empty shovels."""
+    count = len(tools.body)
+    return State(
+        pose=np.zeros((count, POSE)),
+        bulk=np.zeros((count, BULK)),
+        carried=np.zeros((count, CARRIED)),
+        air=np.zeros((count, LOTS, LOT)),
+        air_count=np.zeros(count, dtype=np.int64),
+        travel=np.zeros((count, 2)),
+        failure=np.zeros((count, STRIPS, 2)),
+        taken=np.zeros((count, 3)),
+        work=np.zeros((count, WORKS)),
+    )
+
+
+def make_workspace(tools: Tools) -> Workspace:
+    """Buffers of the right sizes."""
+    count = len(tools.body)
+    return Workspace(
+        pose=np.zeros((count, POSE)),
+        lip=np.zeros((count, 3)),
+        plates=np.zeros((count, PLATE)),
+        lot=np.zeros(LOT),
+        cut=np.zeros(CUT_FOUND),
+        furthest=np.zeros(CUT_FOUND),
+        slides=make_relaxation_workspace(),
+        resistance=make_resistance(count),
+        row=np.full((count, WAYS), -1, dtype=np.int64),
+        force=np.zeros((count, WAYS)),
+        acting=np.zeros(count, dtype=np.bool_),
+        given=np.zeros((count, 6)),
+        gained=np.zeros(6),
+        twist=np.zeros(6),
+        end_twist=np.zeros(6),
+    )
+
+
+def acts(tools: Tools) -> bool:
+    """Whether there are shovels on soft ground."""
+    return len(tools.body) > 0
+
+
+def refused(tools: Tools) -> Refused:
+    """Refused by smooth integrators: soil fails."""
+    return present({"shovels on soil": acts(tools)}, SMOOTH)
+
+
+# --- the soil -------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _ground_of(context: Context):
+    """Soft ground as `soil` gets it."""
+    system = context.system
+    return SoftGround(system.soil.soils, system.contact.terrain, system.soil.cell[0], -system.multibody.gravity[2])
+
+
+@inlined
+def _tool_of(tools: Tools, t):
+    """Shovel t as `dig` gets it."""
+    return Tool(tools.width[t], tools.opening[t], tools.holds[t])
+
+
+@kernel
+def request(context: Context):
+    """Requests larger arrays when a step might open more tiles than they can hold."""
+    tools, state, ground = context.system.digging, context.state, _ground_of(context)
+    tiles = context.system.soil.tiles[0] + tiles_of_slides(state.soil)
+    for t in range(tools.body.shape[0]):
+        _place_plate(context, t)
+        pose = context.workspace.digging.pose[t]
+        tiles += tiles_of_tool(ground, _tool_of(tools, t), _last_pose(context, ground, t), pose)
+        # lots land in different places
+        tiles += 4 * state.digging.air_count[t]
+    return MORE_TILES if state.soil.tile_count[0] + tiles > state.soil.tile_place.shape[0] else NOTHING
+
+
+@inlined
+def _place_plate(context: Context, t):
+    """Pose of a plate, and where its edge points, at the start of the step."""
+    tools, motion, work = context.system.digging, context.workspace.multibody.kinematics, context.workspace.digging
+    i, pose, lip = tools.body[t], work.pose[t], work.lip[t]
+    for k in range(3):
+        # a body that does not move is in the frame of the world
+        at, along, up, points = tools.edge[t, k], tools.along[t, k], tools.up[t, k], tools.lip[t, k]
+        if i >= 0:
+            turn = motion.rotation[i, k]
+            at = motion.origin[k] + motion.position[i, k]
+            along = up = points = 0.0
+            for m in range(3):
+                at += turn[m] * tools.edge[t, m]
+                along += turn[m] * tools.along[t, m]
+                up += turn[m] * tools.up[t, m]
+                points += turn[m] * tools.lip[t, m]
+        pose[X + k], pose[ALONG_X + k], pose[UP_X + k], lip[k] = at, along, up, points
+
+
+@inlined
+def _last_pose(context: Context, ground: SoftGround, t):
+    """The pose of a plate at the start of the last step; of a shovel that has just been placed, that of this one."""
+    now, last = context.workspace.digging.pose[t], context.state.digging.pose[t]
+    way, turned = 0.0, 0.0
+    for k in range(3):
+        way += (now[X + k] - last[X + k]) ** 2
+        turned += now[UP_X + k] * last[UP_X + k]
+    placed = way > (_PLACED * ground.spacing) ** 2 or turned <= 0.0
+    return now if placed else last
+
+
+@kernel
+def detect(context: Context):
+    """Moves soil by the motion of the last step, and finds what holds the shovels in this one."""
+    tools, state, work = context.system.digging, context.state, context.workspace.digging
+    ground, step, motion = _ground_of(context), context.system.settings.step, context.workspace.multibody
+    work.given[:] = 0.0
+    for t in range(tools.body.shape[0]):
+        find_twist(context.system.multibody, motion.kinematics.column, tools.body[t], state.v, work.twist)
+        _add_momentum(context, t, 1.0)
+        _dig(context, ground, t)
+    for t in range(tools.body.shape[0]):
+        count = state.digging.air_count[t : t + 1]
+        if count[0] > 0:
+            _catch_all(context, ground, t)
+            fall(ground, step, state.digging.air[t], count, state.soil)
+    relax_soil(ground, work.plates, state.soil, work.slides)
+    for t in range(tools.body.shape[0]):
+        body = tools.body[t]
+        place_load(tools, t, work.pose[t], state.digging.bulk[t], state.digging.carried[t])
+        find_twist(context.system.multibody, motion.kinematics.column, body, state.v, work.twist)
+        _add_momentum(context, t, -1.0)
+        if body >= 0 and state.digging.carried[t, 0] > 0.0:
+            kinematics = motion.kinematics
+            add_inertia(*(state.digging.carried[t], kinematics.rotation, kinematics.position, body, kinematics.inertia))
+        measure_resistance(
+            *(ground, tools, t, work.pose[t], motion.kinematics.origin, work.twist, work.lip[t]),
+            *(state.digging.travel[t], state.digging.failure[t], state.soil, work.resistance),
+        )
+        for k in range(POSE):
+            state.digging.pose[t, k] = work.pose[t, k]
+        work.acting[t] = body >= 0 and _is_acting(context, t)
+
+
+@inlined
+def _is_acting(context: Context, t):
+    """Whether soil holds a shovel, is in it, or came or went."""
+    work = context.workspace.digging
+    acting = context.state.digging.carried[t, 0] > 0.0
+    for way in range(WAYS):
+        acting = acting or work.resistance.limit[t, way] > 0.0
+    for k in range(6):
+        acting = acting or work.given[t, k] != 0.0
+    return acting
+
+
+@inlined
+def _dig(context: Context, ground: SoftGround, t):
+    """Cuts, loads, pushes and spills by the motion of a shovel; what is spilled takes its momentum along."""
+    tools, state, work = context.system.digging, context.state.digging, context.workspace.digging
+    origin, step = context.workspace.multibody.kinematics.origin, context.system.settings.step
+    load = Load(state.bulk[t], state.air[t], state.air_count[t : t + 1])
+    buffers = ToolWorkspace(work.plates[t], work.lot, work.cut)
+    last = _last_pose(context, ground, t)
+    loaded, spilled = dig(ground, _tool_of(tools, t), step, last, work.pose[t], context.state.soil, load, buffers)
+    state.taken[t, LOADED] += loaded
+    state.taken[t, SPILLED] += spilled
+    for k in range(work.cut.shape[0]):
+        work.furthest[k] = max(work.furthest[k], work.cut[k])
+    if spilled > 0.0:
+        lot, given = work.lot, work.given[t]
+        x, y, z = lot[LOT_X] - origin[0], lot[LOT_Y] - origin[1], lot[LOT_Z] - origin[2]
+        px, py, pz = spilled * lot[VELOCITY_X], spilled * lot[VELOCITY_Y], spilled * lot[VELOCITY_Z]
+        given[0] -= px
+        given[1] -= py
+        given[2] -= pz
+        given[3] -= y * pz - z * py
+        given[4] -= z * px - x * pz
+        given[5] -= x * py - y * px
+
+
+@inlined
+def _catch_all(context: Context, ground: SoftGround, t):
+    """Lets the other buckets catch what has left shovel t."""
+    tools, state, work = context.system.digging, context.state.digging, context.workspace.digging
+    origin, step = context.workspace.multibody.kinematics.origin, context.system.settings.step
+    for c in range(tools.body.shape[0]):
+        if c == t or not tools.carries[c]:
+            continue
+        work.gained[:] = 0.0
+        before = state.bulk[c, MASS]
+        catch(
+            *(tools, c, _last_pose(context, ground, c), work.pose[c], step, ground.gravity),
+            *(loose_density(ground.soils, 0), state.air[t], state.air_count[t : t + 1], state.bulk[c], work.gained),
+        )
+        state.taken[c, CAUGHT] += state.bulk[c, MASS] - before
+        gained, given = work.gained, work.given[c]
+        for k in range(6):
+            given[k] += gained[k]
+        given[3] -= origin[1] * gained[2] - origin[2] * gained[1]
+        given[4] -= origin[2] * gained[0] - origin[0] * gained[2]
+        given[5] -= origin[0] * gained[1] - origin[1] * gained[0]
+
+
+@inlined
+def _add_momentum(context: Context, t, sign):
+    """Adds the momentum of what a shovel carries at its body's twist to the impulse on the body, times a sign."""
+    body, carried = context.system.digging.body[t], context.state.digging.carried[t]
+    if body >= 0 and carried[0] > 0.0:
+        motion, given = context.workspace.multibody.kinematics, context.workspace.digging.given[t]
+        momentum = momentum_of(carried, motion.rotation, motion.position, body, context.workspace.digging.twist)
+        for k in range(6):
+            given[k] += sign * momentum[k]
+
+
+# --- the machine ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def apply_forces(context: Context):
+    """Adds the impulses of soil that came, went or shifted to the force."""
+    tools, motion, work = context.system.digging, context.workspace.multibody, context.workspace.digging
+    step = context.system.settings.step
+    for t in range(tools.body.shape[0]):
+        if work.acting[t]:
+            motion.touched[tools.body[t]] = True
+            wrench = _given_wrench(work, t, step)
+            add_wrench(context.system.multibody, motion.kinematics.column, tools.body[t], wrench, motion.force)
+
+
+@inlined
+def _given_wrench(work: Workspace, t, step):
+    """Mean wrench of the impulse on the body of a shovel over the step."""
+    given = work.given[t]
+    return (given[0] / step, given[1] / step, given[2] / step, given[3] / step, given[4] / step, given[5] / step)
+
+
+@kernel
+def open_rows(context: Context):
+    """Opens a row for each way in which soil can hold a shovel."""
+    tools, model, step = context.system.digging, context.system.multibody, context.system.settings.step
+    work, motion, rows = context.workspace.digging, context.workspace.multibody, context.workspace.constraints.rows
+    stored = context.state.constraints.row_impulse
+    first_slot = stored.shape[0] - WAYS * tools.body.shape[0]
+    for t in range(tools.body.shape[0]):
+        body = tools.body[t]
+        first, last = block_of(model, body)
+        for way in range(WAYS):
+            limit = step * work.resistance.limit[t, way]
+            work.row[t, way] = -1
+            if body < 0 or limit <= 0.0:
+                continue
+            slot = first_slot + WAYS * t + way
+            remembered = stored[slot]
+            impulse = min(max(remembered, -limit if way == SIDE else 0.0), limit)
+            r = open_row(rows, slot, impulse, first, last)
+            unit = work.resistance.wrench[t, way]
+            wrench_row(
+                *(model.body_parent, model.column_start, model.column_rate, motion.kinematics.column, body, -1),
+                *(unit[0], unit[1], unit[2], unit[3], unit[4], unit[5], rows.jacobian, r),
+            )
+            close_row(rows, r, model, motion.factor)
+            if way == SIDE:
+                rows.hold_bound[r] = limit
+            else:
+                hold_against(rows, r, limit)
+            work.row[t, way] = r
+
+
+@kernel
+def commit(context: Context):
+    """Notes forces, and how far each shovel has moved against what held it."""
+    tools, state, step = context.system.digging, context.state.digging, context.system.settings.step
+    work, motion, rows = context.workspace.digging, context.workspace.multibody, context.workspace.constraints.rows
+    for t in range(tools.body.shape[0]):
+        for way in range(WAYS):
+            r = work.row[t, way]
+            work.force[t, way] = rows.impulse[r] / step if r >= 0 else 0.0
+        for way in (CUT, PENETRATE):
+            state.travel[t, way] = _next_travel(context, t, way, motion.velocity)
+
+
+@inlined
+def _next_travel(context: Context, t, way, velocity):
+    """How far a shovel has moved against soil, within its depth: back where it turns back."""
+    work, state, step = context.workspace.digging, context.state.digging, context.system.settings.step
+    depth = work.resistance.depth[t]
+    if work.row[t, way] < 0 and not depth > 0.0:
+        return 0.0
+    unit = work.resistance.wrench[t, way]
+    find_twist(
+        context.system.multibody,
+        context.workspace.multibody.kinematics.column,
+        context.system.digging.body[t],
+        velocity,
+        work.twist,
+    )
+    speed = dot(unit, work.twist)
+    return min(max(state.travel[t, way] - step * speed, 0.0), depth)
+
+
+@kernel
+def account(context: Context):
+    """Adds the work of soil on the shovels along the mean rates."""
+    tools, model, step = context.system.digging, context.system.multibody, context.system.settings.step
+    work, motion, rows = context.workspace.digging, context.workspace.multibody, context.workspace.constraints.rows
+    column = motion.kinematics.column
+    for t in range(tools.body.shape[0]):
+        sums, body = context.state.digging.work[t], tools.body[t]
+        for way in range(WAYS):
+            r = work.row[t, way]
+            if r >= 0:
+                sums[way] += rows.impulse[r] * _speed_along(rows, r, motion.velocity_mean)
+        if work.acting[t]:
+            sums[CARRYING] += step * power_of_wrench(
+                model, column, body, _given_wrench(work, t, step), motion.velocity_mean
+            )
+            sums[CARRYING] += _work_of_load(context, t)
+
+
+@inlined
+def _speed_along(rows, r, velocity):
+    """Speed along row r at coordinate rates."""
+    speed = 0.0
+    for d in range(rows.first[r], rows.last[r]):
+        speed += rows.jacobian[r, d] * velocity[d]
+    return speed
+
+
+@inlined
+def _work_of_load(context: Context, t):
+    """Work on a body in a step by the inertia and the weight of what it carries [J]."""
+    model, motion, work = context.system.multibody, context.workspace.multibody, context.workspace.digging
+    kinematics, body, carried = motion.kinematics, context.system.digging.body[t], context.state.digging.carried[t]
+    rotation, position, gravity = kinematics.rotation, kinematics.position, model.gravity
+    find_twist(model, kinematics.column, body, motion.velocity_start, work.twist)
+    find_twist(model, kinematics.column, body, motion.velocity, work.end_twist)
+    before = momentum_of(carried, rotation, position, body, work.twist)
+    after = momentum_of(carried, rotation, position, body, work.end_twist)
+    x, y, z = centre_of(carried, rotation, position, body)
+    total = 0.0
+    for k in range(6):
+        total += 0.5 * (before[k] * work.twist[k] - after[k] * work.end_twist[k])
+        work.twist[k] = 0.5 * (work.twist[k] + work.end_twist[k])
+    vx = work.twist[0] + work.twist[4] * z - work.twist[5] * y
+    vy = work.twist[1] + work.twist[5] * x - work.twist[3] * z
+    vz = work.twist[2] + work.twist[3] * y - work.twist[4] * x
+    return total + context.system.settings.step * carried[0] * (gravity[0] * vx + gravity[1] * vy + gravity[2] * vz)
+
+
+# --- outside of the step --------------------------------------------------------------------------------------------
+
+
+def open_accounts(view: AccountView) -> None:
+    """No work yet, and nothing moved."""
+    view.state.digging.work[...] = 0.0
+    view.state.digging.taken[...] = 0.0
+
+
+def read_accounts(view: AccountView, ledger: Ledger) -> None:
+    """Losses in the soil that each shovel cuts or presses; work of what it carries."""
+    for name, work in zip(ledger.owners.shovel, view.state.digging.work, strict=False):
+        ledger.add_loss(f"soil cut by {name}", -float(work[:WAYS].sum()))
+        ledger.add_work(f"soil in {name}", work[CARRYING])

@@ -1,0 +1,89 @@
+"""Force on a strip of a blade in real ground: of the wedge against the plate, or of a dead wedge, whichever is less.
+
+In front of a steep plate soil may stick and cut in its place (`dead_wedge`). Both wedges are found over the profile of
+the cells ahead.
+"""
+
+import math
+from typing import NamedTuple
+
+from grouser.physics.base.kernel import inlined, kernel
+from grouser.physics.digging.profile_wedge import profile_wedge
+from grouser.physics.digging.wedge import CutSoil
+
+
+class StripForce(NamedTuple):
+    """Force on a strip, a width, and the planes of failure.
+
+    Attributes:
+        draught: horizontal, against the motion ahead [N/m].
+        pull: downwards [N/m]; negative: upwards.
+        failure, inner_failure: angles of the planes of failure of both wedges [rad]; NaN for none.
+    """
+
+    draught: float
+    pull: float
+    failure: float
+    inner_failure: float
+
+
+@kernel
+def strip_force(heights, shifted, spacing, depth, rake, soil, gravity, last, inner_last):
+    """The lesser of both wedges by their draught.
+
+    Args:
+        heights: of the ground ahead above the edge at (k + 1/2) spacings [m], (cells,).
+        shifted: buffer, (cells,).
+        spacing: of the cells [m].
+        depth: of the edge below the ground above it [m], above 0.
+        rake: of the plate [rad], between 0 and pi.
+        soil: `CutSoil`.
+        gravity: [m/s2].
+        last, inner_last: planes of failure in the last step [rad]; NaN for none.
+    """
+    force, failure = profile_wedge(heights, spacing, depth, rake, soil, gravity, last)
+    draught, pull = _turned(force, rake, depth, soil)
+    inner_rake = 0.25 * math.pi + 0.5 * soil.friction
+    if rake <= inner_rake:
+        return StripForce(draught, pull, failure, math.nan)
+    within = CutSoil(soil.density, soil.friction, soil.cohesion, soil.friction, soil.cohesion)
+    length = depth * (1.0 / math.tan(inner_rake) - 1.0 / math.tan(rake))
+    tip = _shift(heights, shifted, spacing, depth, length)
+    if tip <= 0.0:
+        return StripForce(draught, pull, failure, math.nan)
+    force, inner_failure = profile_wedge(shifted, spacing, tip, inner_rake, within, gravity, inner_last)
+    ahead, down = _turned(force, inner_rake, tip, within)
+    down += 0.25 * (depth + tip) * length * soil.density * gravity
+    total = ahead + math.tan(soil.friction) * max(0.0, down) + soil.cohesion * length
+    holds = total * math.tan(soil.tool_friction)
+    # a plane wedge that jams leaves the dead wedge, which slips up the plate where the plate does not hold it
+    if total < draught and (down + holds >= 0.0 or math.isinf(draught)):
+        draught, pull = total, max(min(0.0, down), -holds)
+    return StripForce(draught, pull, failure, inner_failure)
+
+
+@inlined
+def _turned(force, rake, depth, soil):
+    """Draught and downward pull of a force at the angle of tool friction to the plate's normal, with adhesion."""
+    along, sticking = rake + soil.tool_friction, soil.adhesion * depth
+    return force * math.sin(along) + sticking / math.tan(rake), force * math.cos(along) - sticking
+
+
+@inlined
+def _shift(heights, shifted, spacing, depth, length):
+    """Heights of the ground ahead of a place that is further ahead by a length; returns the height there [m]."""
+    count = heights.shape[0]
+    tip = 0.0
+    for k in range(-1, count):
+        place = (length + (k + 0.5) * spacing if k >= 0 else length) / spacing - 0.5
+        cell = min(max(int(math.floor(place)), -1), count - 1)
+        before = depth if cell < 0 else heights[cell]
+        after = heights[min(cell + 1, count - 1)]
+        # the first piece, from the edge to the middle of its cell, is half as long
+        share = min(place - cell, 1.0) if cell >= 0 else 2.0 * (place + 0.5)
+        height = before + share * (after - before)
+        if k < 0:
+            tip = height
+        else:
+            shifted[k] = height
+    return tip

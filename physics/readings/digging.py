@@ -1,0 +1,62 @@
+"""Forces of soil on shovels, and the balance of its mass."""
+
+import math
+
+import numpy as np
+
+from grouser.physics.base.spatial import cross_product
+from grouser.physics.digging.bulk import MASS
+from grouser.physics.digging.flight import MASS as LOT_MASS
+from grouser.physics.digging.plate import X
+from grouser.physics.digging.resistance import CUT, PENETRATE
+from grouser.physics.digging.room import LOADED
+from grouser.physics.integrators.context import State, System, Workspace
+from grouser.physics.readings.measurements import DiggingForce, SoilBalance
+from grouser.physics.soil.ground import SoftGround
+from grouser.physics.soil.strata import field_mass, heaped_mass
+
+# Displaced mass below which residuals are compared with this one: rounding of ground that nothing has touched [kg].
+_LEAST = 1e-3
+
+
+def digging_force(system: System, state: State, workspace: Workspace, tool: int) -> DiggingForce:
+    """Force of soil on a shovel in the last step.
+
+    Args:
+        system, state, workspace: after the last step, in a world with soil.
+        tool: number of the shovel.
+    """
+    work, origin = workspace.digging, workspace.multibody.kinematics.origin
+    wrench = work.force[tool] @ work.resistance.wrench[tool]
+    edge = work.pose[tool, X : X + 3] - origin
+    separation, penetration, bearing, side = work.force[tool].tolist()
+    bank = float(state.digging.taken[tool, LOADED] / system.soil.soils.density[0])
+    spent = -float(state.digging.work[tool, [CUT, PENETRATE]].sum())
+    return DiggingForce(
+        separation=separation,
+        penetration=penetration,
+        bearing=bearing,
+        side=side,
+        force_world=wrench[:3],
+        moment_world=wrench[3:] - cross_product(edge, wrench[:3]),
+        depth=float(work.resistance.depth[tool]),
+        specific_energy=spent / bank if bank > 0.0 else math.nan,
+    )
+
+
+def no_digging_force() -> DiggingForce:
+    """Of a shovel on rigid ground."""
+    return DiggingForce(0.0, 0.0, 0.0, 0.0, np.zeros(3), np.zeros(3), 0.0, math.nan)
+
+
+def soil_balance(system: System, state: State) -> SoilBalance:
+    """Balance of the solid mass of soil now, in a world with soil."""
+    gravity = -float(system.multibody.gravity[2])
+    ground = SoftGround(system.soil.soils, system.contact.terrain, float(system.soil.cell[0]), gravity)
+    digging = state.digging
+    field, carried = float(field_mass(ground, state.soil)), float(digging.bulk[:, MASS].sum())
+    lots = zip(digging.air[:, :, LOT_MASS], digging.air_count, strict=True)
+    falling = float(sum(masses[:count].sum() for masses, count in lots))
+    displaced = float(heaped_mass(ground, state.soil)) + carried + falling
+    residual = field + carried + falling
+    return SoilBalance(field, carried, falling, displaced, residual, residual / max(displaced, _LEAST))
