@@ -1,0 +1,37 @@
+"""The demolition robot breaks a wall with its tool."""
+
+import numpy as np
+import pytest
+
+import grouser
+from grouser import catalogue
+from grouser.program import load_program
+from grouser.trials.playing import play
+
+
+def test_tool_breaks_a_wall_into_pieces():
+    """The swing of its program through the wall; the wall stands in equilibrium, asleep, until the tool comes."""
+    simulation = grouser.Simulation(grouser.load_machine("demolition_robot"), grouser.load_world("rubble"))
+    blocks, start = simulation.blocks, simulation.blocks.position
+    program = load_program(catalogue.program_file("demolition_robot_wall"))
+    play(simulation, program, 3500)
+    assert blocks.asleep
+    assert blocks.broken == 0.0
+    assert np.abs(blocks.position - start).max() < 1e-6
+    simulation.reset()
+    play(simulation, program, 5200)
+    assert blocks.broken > 0.5
+    assert len(set(blocks.pieces.tolist())) > 5
+    moved = np.linalg.norm(blocks.position - start, axis=1)
+    assert moved.max() > 0.3
+    # what the tool lost, the blocks have: less is left of it, as mortar broke and faces rubbed
+    balance, energy = simulation.energy_balance(), blocks.energy()
+    work = -balance.actuator_work["blocks on tool_link"]
+    assert 0.0 < energy.kinetic < work
+    assert energy.total == pytest.approx(work + blocks_at_start(simulation), rel=0.1)
+    assert abs(balance.residual) < 1e-3 * work
+
+
+def blocks_at_start(simulation: grouser.Simulation) -> float:
+    """Energy of the blocks at the start [J]."""
+    return grouser.Simulation(simulation.machine, simulation.world).blocks.energy().total
