@@ -24,8 +24,8 @@ _SOIL = {
 _FRICTION = math.radians(20.0)
 _BUCKET = Blade(0.45, 0.4, math.radians(30.0), _FRICTION, 0.0, depth=0.28)
 _BLADE = Blade(2.5, 0.6, math.radians(60.0), _FRICTION, 0.0)
-# Speed [m/s], runs, and samples of a run; the slowest samples of a run are those of others on the computer.
-_SPEED, _REPEATS, _SAMPLES = 0.5, 5, 20
+# Speed [m/s], runs, and parts of a run: each costs a call.
+_SPEED, _REPEATS, _SAMPLES = 0.5, 5, 1
 # How far each is driven before it is timed, and while it is [m].
 _AIR, _CUTTING, _FULL, _PILE = (0.0, 0.5), (0.05, 0.25), (1.2, 1.0), (0.5, 1.5)
 # A cycle of the excavator's program [s], and how much faster than real time it is to be.

@@ -19,6 +19,7 @@ from grouser.physics.constraints.rows import close_row, dot, hold_against, open_
 from grouser.physics.digging.bulk import BULK, MASS
 from grouser.physics.digging.carried import CARRIED, add_inertia, centre_of, momentum_of, place_load
 from grouser.physics.digging.catching import catch
+from grouser.physics.digging.clearance import FORGOTTEN, OFTEN, clearance_of, way_of
 from grouser.physics.digging.cutting import CUT as CUT_FOUND
 from grouser.physics.digging.flight import LOT, LOTS, VELOCITY_X, VELOCITY_Y, VELOCITY_Z, fall
 from grouser.physics.digging.flight import X as LOT_X
@@ -40,8 +41,10 @@ from grouser.physics.multibody.body_wrench import add_wrench, find_twist, power_
 from grouser.physics.multibody.jacobian import block_of, wrench_row
 from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import (
+    HALF_THICKNESS,
     PLATE,
     RelaxationWorkspace,
+    count_restless,
     make_relaxation_workspace,
     relax_soil,
     tiles_of_slides,
@@ -64,6 +67,7 @@ class State(NamedTuple):
         carried: the same as mass on its body, as of `carried`, (tools, CARRIED).
         air, air_count: soil that has left each and not landed, (tools, LOTS, LOT) and (tools,).
         travel: of each against CUT and PENETRATE [m], (tools, 2).
+        clearance: way that each can move without touching the ground; not above 0: unknown [m], (tools,).
         failure: planes of failure of each strip, 0 for none [rad], (tools, STRIPS, 2).
         taken: solid mass that each has loaded, caught and spilled since the accounts were opened [kg], (tools, 3).
         work: of soil on each since then [J], (tools, WORKS).
@@ -75,6 +79,7 @@ class State(NamedTuple):
     air: np.ndarray
     air_count: np.ndarray
     travel: np.ndarray
+    clearance: np.ndarray
     failure: np.ndarray
     taken: np.ndarray
     work: np.ndarray
@@ -87,6 +92,7 @@ LABELS: Any = State(
     air=SHOVEL,
     air_count=SHOVEL,
     travel=SHOVEL,
+    clearance=SHOVEL,
     failure=SHOVEL,
     taken=ANEW,
     work=ANEW,
@@ -141,6 +147,7 @@ def make_state(tools: Tools) -> State:
         air=np.zeros((count, LOTS, LOT)),
         air_count=np.zeros(count, dtype=np.int64),
         travel=np.zeros((count, 2)),
+        clearance=np.zeros(count),
         failure=np.zeros((count, STRIPS, 2)),
         taken=np.zeros((count, 3)),
         work=np.zeros((count, WORKS)),
@@ -232,13 +239,19 @@ def _place_plate(context: Context, t):
 @inlined
 def _last_pose(context: Context, ground: SoftGround, t):
     """The pose of a plate at the start of the last step; of a shovel that has just been placed, that of this one."""
+    placed = _is_placed(context, ground, t)
+    return context.workspace.digging.pose[t] if placed else context.state.digging.pose[t]
+
+
+@inlined
+def _is_placed(context: Context, ground: SoftGround, t):
+    """Whether a shovel has not come from its last pose by its motion."""
     now, last = context.workspace.digging.pose[t], context.state.digging.pose[t]
     way, turned = 0.0, 0.0
     for k in range(3):
         way += (now[X + k] - last[X + k]) ** 2
         turned += now[UP_X + k] * last[UP_X + k]
-    placed = way > (_PLACED * ground.spacing) ** 2 or turned <= 0.0
-    return now if placed else last
+    return way > (_PLACED * ground.spacing) ** 2 or turned <= 0.0
 
 
 @kernel
@@ -247,31 +260,63 @@ def detect(context: Context):
     tools, state, work = context.system.digging, context.state, context.workspace.digging
     ground, step, motion = _ground_of(context), context.system.settings.step, context.workspace.multibody
     work.given[:] = 0.0
+    _follow_clearance(context, ground)
     for t in range(tools.body.shape[0]):
-        find_twist(context.system.multibody, motion.kinematics.column, tools.body[t], state.v, work.twist)
-        _add_momentum(context, t, 1.0)
-        _dig(context, ground, t)
+        work.plates[t, HALF_THICKNESS] = 0.0
+        if state.digging.clearance[t] <= 0.0 or state.digging.bulk[t, MASS] > 0.0:
+            find_twist(context.system.multibody, motion.kinematics.column, tools.body[t], state.v, work.twist)
+            _add_momentum(context, t, 1.0)
+            _dig(context, ground, t)
     for t in range(tools.body.shape[0]):
         count = state.digging.air_count[t : t + 1]
         if count[0] > 0:
             _catch_all(context, ground, t)
             fall(ground, step, state.digging.air[t], count, state.soil)
-    relax_soil(ground, work.plates, state.soil, work.slides)
+    if count_restless(state.soil) > 0:
+        relax_soil(ground, work.plates, state.soil, work.slides)
     for t in range(tools.body.shape[0]):
-        body = tools.body[t]
-        place_load(tools, t, work.pose[t], state.digging.bulk[t], state.digging.carried[t])
-        find_twist(context.system.multibody, motion.kinematics.column, body, state.v, work.twist)
-        _add_momentum(context, t, -1.0)
-        if body >= 0 and state.digging.carried[t, 0] > 0.0:
-            kinematics = motion.kinematics
-            add_inertia(*(state.digging.carried[t], kinematics.rotation, kinematics.position, body, kinematics.inertia))
-        measure_resistance(
-            *(ground, tools, t, work.pose[t], motion.kinematics.origin, work.twist, work.lip[t]),
-            *(state.digging.travel[t], state.digging.failure[t], state.soil, work.resistance),
-        )
+        if state.digging.bulk[t, MASS] > 0.0 or state.digging.carried[t, 0] > 0.0:
+            _carry(context, t)
+        if state.digging.clearance[t] > 0.0:
+            work.resistance.limit[t, :] = 0.0
+            work.resistance.depth[t] = 0.0
+        else:
+            find_twist(context.system.multibody, motion.kinematics.column, tools.body[t], state.v, work.twist)
+            measure_resistance(
+                *(ground, tools, t, work.pose[t], motion.kinematics.origin, work.twist, work.lip[t]),
+                *(state.digging.travel[t], state.digging.failure[t], state.soil, work.resistance),
+            )
+        work.acting[t] = tools.body[t] >= 0 and _is_acting(context, t)
         for k in range(POSE):
             state.digging.pose[t, k] = work.pose[t, k]
-        work.acting[t] = body >= 0 and _is_acting(context, t)
+
+
+@inlined
+def _carry(context: Context, t):
+    """Adds what a shovel carries to the inertia of its body, and takes its momentum off the impulse on the body."""
+    tools, state, work = context.system.digging, context.state, context.workspace.digging
+    motion, body, carried = context.workspace.multibody.kinematics, tools.body[t], state.digging.carried[t]
+    place_load(tools, t, work.pose[t], state.digging.bulk[t], carried)
+    if body >= 0:
+        find_twist(context.system.multibody, motion.column, body, state.v, work.twist)
+        _add_momentum(context, t, -1.0)
+        add_inertia(carried, motion.rotation, motion.position, body, motion.inertia)
+
+
+@inlined
+def _follow_clearance(context: Context, ground: SoftGround):
+    """Takes off the clearance of each shovel what it has moved, and measures it anew now and then."""
+    tools, state, work = context.system.digging, context.state, context.workspace.digging
+    step, moves = state.step_count[0], count_restless(state.soil) > 0
+    for t in range(tools.body.shape[0]):
+        moves = moves or state.digging.air_count[t] > 0
+    for t in range(tools.body.shape[0]):
+        clearance, pose = state.digging.clearance, work.pose[t]
+        clearance[t] -= way_of(tools, t, _last_pose(context, ground, t), pose)
+        if moves or step % FORGOTTEN == 0 or _is_placed(context, ground, t):
+            clearance[t] = 0.0
+        if clearance[t] <= 0.0 and step % OFTEN == 0 and not moves:
+            clearance[t] = clearance_of(ground, tools, t, pose, state.soil)
 
 
 @inlined

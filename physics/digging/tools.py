@@ -32,6 +32,8 @@ class Tools(NamedTuple):
         side: length of the sides that soil holds against motion along the edge [m].
         friction: angle of friction between plate and soil [rad]; NaN: 2/3 of the soil's.
         adhesion: [Pa].
+        reach: of all points from the middle of the edge [m].
+        extent: least and greatest place along the plate and greatest depth below it [m], (tools, 3).
         strips: of the edge.
         carries: whether it is a bucket.
         holds, centre: what it holds, as of `Holding`.
@@ -53,6 +55,8 @@ class Tools(NamedTuple):
     side: np.ndarray
     friction: np.ndarray
     adhesion: np.ndarray
+    reach: np.ndarray
+    extent: np.ndarray
     strips: np.ndarray
     carries: np.ndarray
     holds: np.ndarray
@@ -95,6 +99,8 @@ def make_tools(machine: Machine, names: Names, world: World) -> Tools:
         side=numbers(*(one.opening if one.side_plates else one.edge_thickness for one in found)),
         friction=numbers(*(_angle(one.soil_friction) for one in found)),
         adhesion=numbers(*(one.adhesion for one in found)),
+        reach=numbers(*(math.hypot(0.5 * one.width, *np.abs(_extent(one))) for one in found)),
+        extent=np.array([_extent(one) for one in found]).reshape(-1, 3),
         strips=np.array([_strips(one.width, ground.cell) for one in found if ground], dtype=np.int64),
         carries=np.array([bool(one.profile) for one in found], dtype=np.bool_),
         holds=np.array([one.volume for one in holdings]).reshape(-1, *empty.volume.shape),
@@ -109,6 +115,12 @@ def make_tools(machine: Machine, names: Names, world: World) -> Tools:
 
 def _angle(friction: float | None) -> float:
     return math.nan if friction is None else math.atan(friction)
+
+
+def _extent(shovel: Shovel) -> tuple[float, float, float]:
+    """Least and greatest place along the plate, and greatest depth below it [m]."""
+    places = [0.0, shovel.opening, *(place for place, _ in shovel.profile)]
+    return min(places), max(places), max((below for _, below in shovel.profile), default=0.0)
 
 
 def _strips(width: float, cell: float) -> int:
