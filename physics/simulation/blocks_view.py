@@ -6,10 +6,14 @@ from itertools import pairwise
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
+from grouser.physics.base.trees import copied
+from grouser.physics.blocks.building import make_workspace
 from grouser.physics.blocks.energy import Energy, read_energy
 from grouser.physics.blocks.masonry import block_names
 from grouser.physics.blocks.modes import elasticity, strain_operator
+from grouser.physics.blocks.motion import advance
 from grouser.physics.blocks.system import State
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.exchanged import mean_impulse
@@ -103,9 +107,12 @@ class BlocksView:
         return self._engine.step_size / (system.steps if self._state.live.any() else system.rubble_steps)
 
     def energy(self) -> Energy:
-        """Energies now [J]: kinetic of half a step before, that of joints and contacts of the last step."""
-        springs = float(self._engine.workspace.blocks.blocks.spring_energy.sum())
-        return read_energy(self._system, self._state, self._state, springs, 0.0)
+        """Energies at the present positions, and losses since the start [J]; zero without blocks."""
+        if not self.names:
+            return Energy(*[0.0] * len(Energy._fields))
+        after, work = copied(self._state), make_workspace(self._system, self._state)
+        advance(self._engine.packed.blocks.blocks, Packed(after), Packed(work), self.block_step, 1)
+        return read_energy(self._system, self._state, after, float(work.spring_energy[0]), 0.0)
 
     def force(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Mean force of the blocks on the body of a link in the last step, and moment about the body's origin.

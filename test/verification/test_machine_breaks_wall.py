@@ -19,19 +19,15 @@ def test_tool_breaks_a_wall_into_pieces():
     assert blocks.broken == 0.0
     assert np.abs(blocks.position - start).max() < 1e-6
     simulation.reset()
+    energy = blocks.energy().total
     play(simulation, program, 5200)
     assert blocks.broken > 0.5
     assert len(set(blocks.pieces.tolist())) > 5
     moved = np.linalg.norm(blocks.position - start, axis=1)
-    assert moved.max() > 0.3
-    # what the tool lost, the blocks have: less is left of it, as mortar broke and faces rubbed
-    balance, energy = simulation.energy_balance(), blocks.energy()
+    # pushed out by more than the wall is thick
+    assert moved.max() > 0.2
+    # the blocks have what the tool has lost; contacts between faces that change are off by some per cent (limits.md)
+    balance = simulation.energy_balance()
     work = -balance.actuator_work["blocks on tool_link"]
-    assert 0.0 < energy.kinetic < work
-    assert energy.total == pytest.approx(work + blocks_at_start(simulation), rel=0.1)
+    assert blocks.energy().total - energy == pytest.approx(work, rel=0.05)
     assert abs(balance.residual) < 1e-3 * work
-
-
-def blocks_at_start(simulation: grouser.Simulation) -> float:
-    """Energy of the blocks at the start [J]."""
-    return grouser.Simulation(simulation.machine, simulation.world).blocks.energy().total
