@@ -14,7 +14,7 @@ DESCRIPTION = (
 )
 
 # Ends of the stages by the robot's program [s]: the wall sleeps; the tool goes through it; the tool sweeps the rubble.
-_STAGES = {"wall asleep": (0.0, 4.0), "tool in the wall": (4.5, 5.5), "tool in rubble": (7.5, 9.0)}
+_STAGES = {"wall asleep": (0.0, 4.0), "tool in the wall": (5.0, 6.0), "tool in rubble": (8.0, 9.5)}
 
 
 def run() -> list[Figure]:

@@ -70,7 +70,7 @@ class Shot:
 
 SHOTS = {
     "demolition_robot": Shot("demolition_robot", program="demolition_robot"),
-    "demolition_robot_wall": Shot("demolition_robot", "rubble", "demolition_robot_wall", 5.2),
+    "demolition_robot_wall": Shot("demolition_robot", "rubble", "demolition_robot_wall", 9.3),
     "excavator": Shot("excavator", program="excavator"),
     "excavator_gravel": Shot("excavator", "gravel_pit", "excavator_digging", 12.5),
     "flexible_arm": Shot("flexible_arm", program="flexible_arm", time=2.0),

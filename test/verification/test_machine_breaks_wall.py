@@ -20,7 +20,7 @@ def test_tool_breaks_a_wall_into_pieces():
     assert np.abs(blocks.position - start).max() < 1e-6
     simulation.reset()
     energy = blocks.energy().total
-    play(simulation, program, 5200)
+    play(simulation, program, 5700)
     assert blocks.broken > 0.5
     assert len(set(blocks.pieces.tolist())) > 5
     moved = np.linalg.norm(blocks.position - start, axis=1)
