@@ -36,7 +36,7 @@ def run() -> list[Figure]:
     """Drives the tools, each in fresh soil, and digs with the excavator."""
     alone = _rig_alone()
     return [
-        _figure("bucket in the air", _BUCKET, -0.3, _AIR, alone, 0.5),
+        _figure("bucket in the air", _BUCKET, -1.0, _AIR, alone, 0.5),
         _figure("bucket cuts 0.1 m deep", _BUCKET, 0.1, _CUTTING, alone, 35.0),
         _figure("full bucket pushes", _BUCKET, 0.1, _FULL, alone, 35.0),
         _figure("blade of 2.5 m pushes, 0.05 m deep", _BLADE, 0.05, _PILE, alone, 60.0),

@@ -112,6 +112,11 @@ OUTPUTS = (
     Output("contact_markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=10.0, rate_parameter="marker_rate"),
     Output("track_markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=10.0, rate_parameter="marker_rate"),
     Output("bucket/load", VALUES, OPTIONAL, rate=10.0, rate_parameter="bucket_rate"),
+    Output("digging/force", VALUES, OPTIONAL, rate=50.0, rate_parameter="digging_rate"),
+    Output(
+        *("terrain/falling", "sensor_msgs/PointCloud2", OPTIONAL, BEST_EFFORT, VOLATILE, 5),
+        *(30.0, "falling_rate"),
+    ),
     Output(
         "granular/points",
         "sensor_msgs/PointCloud2",

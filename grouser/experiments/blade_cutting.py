@@ -38,9 +38,10 @@ _UNITS = {
     "travel": "m", "draught": "N", "vertical": "N", "pile_volume": "m3", "steady_draught": "N",
     "draught_with_pile": "N", **RUN_UNITS,
 }  # fmt: skip
-# Plates are as long as the depth times this: no soil passes over them. Measurements of a run; the first failure is
-# between these travels, by the depth; the draught with the pile is the mean over the last part of the travel.
-_PLATE, _SAMPLES, _FIRST, _LAST = 6.0, 400, (0.05, 0.1), 0.2
+# Plates are as long as the depth times this: no soil passes over them. Measurements of a run. Between these travels, by
+# the depth, soil fails first: the force has grown to its whole, and the pile is small. The draught with the pile is the
+# mean over the last part of the travel.
+_PLATE, _SAMPLES, _FIRST, _LAST = 6.0, 400, (0.075, 0.1), 0.2
 
 
 def run(**parameters: Any) -> Result:
@@ -48,8 +49,8 @@ def run(**parameters: Any) -> Result:
 
     Returns:
         For each item: the numbers themselves; over the travel, an array each: travel, draught (against the motion),
-        downward force; volume of loose soil ahead at the end; greatest draught of the first failure, at a travel of
-        0.05 to 0.1 depths; mean draught over the last fifth of the travel.
+        downward force; volume of loose soil ahead at the end; mean draught of the first failure, at a travel of
+        0.075 to 0.1 depths; mean draught over the last fifth of the travel.
 
     Raises:
         ParameterError: lists of several lengths, or a soil that is out of range.
@@ -71,7 +72,7 @@ def run(**parameters: Any) -> Result:
         piled = course["travel"] >= (1.0 - _LAST) * course["travel"][-1]
         cut = row["density"] * row["width"] * depth * course["travel"][-1]
         found = {
-            **row, **course, "pile_volume": rig.pile(), "steady_draught": float(course["draught"][failing].max()),
+            **row, **course, "pile_volume": rig.pile(), "steady_draught": float(course["draught"][failing].mean()),
             "draught_with_pile": float(course["draught"][piled].mean()),
         }  # fmt: skip
         for name, column in columns.items():

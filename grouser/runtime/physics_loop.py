@@ -658,6 +658,7 @@ class PhysicsLoop:
             dissipation=sum(balance.dissipation.values()),
             balance_residual=balance.residual,
             hydraulic_energy=simulation.hydraulic_balance().totals() if simulation.machine.fluid else {},
+            soil=simulation.soil_balance() if simulation.machine.shovels else None,
             emergency_stop=any(runtime.robot.emergency_stop for runtime in self._runtimes.values()),
             watchdog_trips=sum(supervisor.trips for supervisor in supervisors),
             silent_sources=tuple(source for supervisor in supervisors for source in supervisor.silent_sources),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from grouser.physics.readings.measurements import SoilBalance
+
 _TICKS_KEPT = 1000
 _REFRESH_PERIOD = 0.2
 _REFRESHES_KEPT = 6
@@ -72,6 +74,7 @@ class LoopReport:
         actuator_work, dissipation: sums of the accounts of `EnergyBalance` since the start [J].
         balance_residual: energy that they do not explain [J].
         hydraulic_energy: the sums of the accounts of `HydraulicBalance` since the start [J]; empty without hydraulics.
+        soil: balance of the solid mass of soil; None on rigid ground, and without shovels.
         emergency_stop: whether the emergency stop of any machine is latched.
         refused_commands: number of commands that the simulation refused.
         watchdog_trips: how often a command source fell silent.
@@ -110,6 +113,7 @@ class LoopReport:
     dissipation: float = 0.0
     balance_residual: float = 0.0
     hydraulic_energy: Mapping[str, float] = field(default_factory=dict)
+    soil: SoilBalance | None = None
     emergency_stop: bool = False
     refused_commands: int = 0
     watchdog_trips: int = 0

@@ -51,11 +51,20 @@ _MOTOR_VALUES = {
 _PUMP_VALUES = {"swash": "swash", "flow": "flow", "pressure": "pressure", "power": "shaft_power"}
 _OIL_VALUES = ("temperature",)  # appended to the values of every component
 # Values of each point of soft ground [m, Pa].
-# Of what lies in a bucket: mass [kg], centre in the frame of its link [m], volume without gaps [m3].
-BUCKET_VALUES = ("mass", "centre_x", "centre_y", "centre_z", "volume")
+# Of what lies in a bucket: mass [kg], centre in the frame of its link [m], volume [m3], over its heaped capacity [-].
+BUCKET_VALUES = ("mass", "centre_x", "centre_y", "centre_z", "volume", "fill_factor")
+# Of the force of soil on a shovel: parts [N], their sum [N] and its moment about the middle of the cutting edge [N m]
+# in the world, depth of the edge [m], energy by volume loaded [J/m3].
+DIGGING_VALUES = (
+    *("separation", "penetration", "bearing", "side"),
+    *("force_x", "force_y", "force_z", "moment_x", "moment_y", "moment_z"),
+    *("depth", "specific_energy"),
+)
+# Of soil in the air: middle of a lot, from there to its left end [m], and mass [kg].
+FALLING_VALUES = ("x", "y", "z", "half_x", "half_y", "mass")
 # Values of each grain: centre and radius [m], speed [m/s], number of its material.
 GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material")
-TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure")
+TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure", "loose")
 # A rut of this depth [m] costs as much as an obstacle on the map of ruts.
 DEEPEST_RUT = 0.2
 
@@ -342,7 +351,31 @@ def bucket_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
 def sample_bucket_loads(reading: Reading) -> tuple[np.ndarray, ...]:
     """The values of `bucket_groups` of each bucket."""
     loads = [reading.simulation.bucket_load(name) for name, _ in bucket_groups(reading.simulation.machine)]
-    return tuple(np.array([load.mass, *load.centre, load.volume]) for load in loads)
+    return tuple(np.array([load.mass, *load.centre, load.volume, load.fill_factor]) for load in loads)
+
+
+def digging_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:
+    """Shovels, each with the names of its values, `DIGGING_VALUES`."""
+    return [(shovel.name, DIGGING_VALUES) for shovel in machine.shovels]
+
+
+def sample_digging_forces(reading: Reading) -> tuple[np.ndarray, ...]:
+    """The values of `digging_groups` of each shovel; a specific energy of 0 before anything is loaded."""
+    forces = [reading.simulation.digging_force(name) for name, _ in digging_groups(reading.simulation.machine)]
+    return tuple(
+        np.array(
+            [
+                *(force.separation, force.penetration, force.bearing, force.side),
+                *(*force.force_world, *force.moment_world, force.depth, np.nan_to_num(force.specific_energy)),
+            ]
+        )
+        for force in forces
+    )
+
+
+def sample_falling_soil(reading: Reading) -> dict[str, np.ndarray]:
+    """`FALLING_VALUES` of each lot of soil that left the robot's shovels and has not landed."""
+    return dict(zip(FALLING_VALUES, reading.simulation.falling_soil().T, strict=True))
 
 
 def flexible_groups(machine: Machine) -> list[tuple[str, tuple[str, ...]]]:

@@ -189,8 +189,13 @@ _VEHICLE = Given(
     lambda machine, world: bool(machine.floating_base and (machine.wheels or machine.tracks)),
 )
 _BUCKETS = Given(
-    "shovels with a profile, and grains in its world",
-    lambda machine, world: world.granular is not None and bool(sampling.bucket_groups(machine)),
+    "shovels with a profile, and soil or grains in its world",
+    lambda machine, world: (
+        (world.granular is not None or world.soil is not None) and bool(sampling.bucket_groups(machine))
+    ),
+)
+_SHOVELS = Given(
+    "shovels, and soil in its world", lambda machine, world: world.soil is not None and bool(machine.shovels)
 )
 _GRAINS = Given("grains, in its world", lambda machine, world: world.granular is not None)
 _BLOCKS = Given("blocks, in its world", lambda machine, world: world.blocks is not None)
@@ -260,7 +265,7 @@ STREAMS = {
         Stream(
             "/diagnostics",
             "diagnostic_msgs/msg/DiagnosticArray",
-            "real-time factor, overruns, step time, solver, energy, refused commands, scheduling",
+            "real-time factor, overruns, step time, solver, energy, mass of dug soil, refused commands, scheduling",
             RELIABLE,
             DIAGNOSTICS_RATE,
         ),
@@ -514,7 +519,7 @@ STREAMS = {
         Stream(
             "terrain",
             "sensor_msgs/msg/PointCloud2",
-            "x y z sinkage rut pressure",
+            "x y z sinkage rut pressure loose",
             LATCHED,
             _TERRAIN_RATE,
             sampling.sample_terrain,
@@ -544,12 +549,35 @@ STREAMS = {
         Stream(
             "bucket/load",
             _GROUP_VALUES,
-            "mass of the grains in each bucket and heaped on it, their centre in its link's frame, volume without gaps",
+            "soil and grains in each bucket and heaped on it: mass, centre in its link's frame, volume, loose and of "
+            "grains without gaps, and fill factor, over the capacity heaped at 1:1",
             RELIABLE,
             Rate("bucket_rate", 10.0, "bucket/load"),
             sampling.sample_bucket_loads,
             _BUCKETS,
             groups=sampling.bucket_groups,
+        ),
+        Stream(
+            "digging/force",
+            _GROUP_VALUES,
+            "force of soil on each shovel: separation, penetration, bearing and side; their sum, and its moment about "
+            "the middle of the cutting edge, in the world; depth of the edge; specific energy of what is loaded",
+            RELIABLE,
+            Rate("digging_rate", 50.0, "digging/force"),
+            sampling.sample_digging_forces,
+            _SHOVELS,
+            groups=sampling.digging_groups,
+        ),
+        Stream(
+            "terrain/falling",
+            "sensor_msgs/msg/PointCloud2",
+            "x y z half_x half_y mass of soil in the air: the middle of each lot, and from there to its left end",
+            SENSOR_DATA,
+            Rate("falling_rate", 30.0, "terrain/falling"),
+            sampling.sample_falling_soil,
+            _SHOVELS,
+            frame=_map,
+            on_demand=True,
         ),
         Stream(
             "granular/points",
@@ -606,4 +634,5 @@ def rehearse(simulation: "Simulation", robots: Collection[str] = ("",)) -> None:
     for robot in robots:
         take_sample(simulation.part(robot), 0, STREAMS)
     simulation.energy_balance()
+    simulation.soil_balance()
     simulation.reset()

@@ -16,7 +16,7 @@ def diagnostics_message(
     refused_commands: int,
     scheduling: PacedScheduling,
 ) -> DiagnosticArray:
-    """Five statuses: pace, solver, energy, commands and timing; of a recording and of a replay one more.
+    """Five statuses: pace, solver, energy, commands and timing; of dug soil, a recording and a replay one more each.
 
     Args:
         name: of the node; the statuses are called `<name>: pace` and so on.
@@ -37,6 +37,8 @@ def diagnostics_message(
             _timing(name, report, scheduling),
         ]
     )
+    if report.soil is not None:
+        message.status = [*message.status, _soil(name, report.soil)]
     if report.recording is not None:
         message.status = [*message.status, _recording(name, report.recording)]
     if report.replay is not None:
@@ -96,6 +98,14 @@ def _energy(name, report):
     oil = {f"oil_{account}": amount for account, amount in report.hydraulic_energy.items()}
     values = {f"{account} [J]": f"{amount:.6g}" for account, amount in {**own, **oil}.items()}
     return _status(f"{name}: energy", DiagnosticStatus.OK, "", values)
+
+
+def _soil(name, soil):
+    """Balance of the solid mass of soil."""
+    values = {f"{account} [kg]": getattr(soil, account) for account in ("field", "carried", "falling", "displaced")}
+    values |= {"residual [kg]": soil.residual, "relative_residual": soil.relative_residual}
+    shown = {account: f"{amount:.6g}" for account, amount in values.items()}
+    return _status(f"{name}: soil", DiagnosticStatus.OK, "", shown)
 
 
 def _commands(name, report, refused_commands):

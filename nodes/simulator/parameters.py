@@ -65,7 +65,7 @@ DECLARATIONS: dict[str, Declaration] = {
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},
     "terrain_reach": Declaration(
-        10.0, "How far from wheels and tracks terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
+        10.0, "How far from wheels, tracks and shovels terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
     ),
     "granular_count": Declaration(
         10_000,

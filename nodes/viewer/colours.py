@@ -11,6 +11,7 @@ Colour = tuple[int, int, int]  # red, green, blue; 0 to 255
 # From dark blue over green to yellow and red: lightness rises, then falls, so that both ends stand out.
 STOPS: tuple[Colour, ...] = ((40, 54, 110), (44, 122, 168), (72, 170, 120), (226, 200, 60), (214, 60, 36))
 _STEPS = 64  # colours of a scale
+_GAMMA = 2.2  # of colours on a screen
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class ColourScale:
             f'<div style="height:10px;background:linear-gradient(to right, {stops})"></div>'
             f'<div style="display:flex;justify-content:space-between">{ticks}</div></div>'
         )
+
+
+def linear(colours: np.ndarray) -> np.ndarray:
+    """Colours of instances, which the browser takes for linear ones, 0 to 255."""
+    return np.rint(255.0 * (colours / 255.0) ** _GAMMA).astype(np.uint8)
 
 
 def swatches(rows: Sequence[tuple[Colour, str]]) -> str:

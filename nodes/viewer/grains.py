@@ -7,11 +7,10 @@ import numpy as np
 import trimesh
 import viser
 
-from grouser.nodes.viewer.colours import STOPS, ColourScale
+from grouser.nodes.viewer.colours import STOPS, ColourScale, linear
 
 SPEED = ColourScale("speed of the grains", "m/s", 1.0, 2.0)
 STONE = "stone"  # colours of the materials
-_GAMMA = 2.2  # of colours on a screen
 CHOICES = ("speed", STONE)
 # Colours of materials, by their numbers; chosen by eye.
 _STONES = np.array([(92, 84, 72), (62, 68, 76), (118, 94, 62), (84, 62, 50), *STOPS], dtype=np.uint8)
@@ -89,9 +88,9 @@ class GrainsView:
             self._handle.batched_colors = colours
 
     def _colours(self) -> np.ndarray:
-        """Colours of the grains; the browser takes those of instances for linear ones."""
+        """Colours of the grains."""
         if self.shown_as == STONE:
             shown = _STONES[self._columns["material"].astype(np.int64) % len(_STONES)]
         else:
             shown = SPEED.colours(self._columns["speed"])
-        return np.rint(255.0 * (shown / 255.0) ** _GAMMA).astype(np.uint8)
+        return linear(shown)

@@ -1,10 +1,11 @@
 """Shows the machine and objects that a simulator publishes, live in the browser: ``python -m grouser.nodes.viewer``.
 
 Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
-``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``granular/points``,
-``blocks/markers``, ``objects/shapes``, ``objects/poses`` and ``/diagnostics``. The page commands the machine by a node
-of its own (`grouser.nodes.viewer.page`). The viewer may start before or after the simulator, and shows the new machine
-when the simulator restarts with another one. No topic describes the world: the parameter `world` names it.
+``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``terrain/falling``,
+``granular/points``, ``blocks/markers``, ``bucket/load``, ``digging/force``, ``objects/shapes``, ``objects/poses`` and
+``/diagnostics``. The page commands the machine by a node of its own (`grouser.nodes.viewer.page`). The viewer may start
+before or after the simulator, and shows the new machine when the simulator restarts with another one. No topic
+describes the world: the parameter `world` names it.
 """
 
 import math
@@ -36,7 +37,7 @@ from grouser.nodes.shared.process import run_node
 from grouser.nodes.viewer.circuit import shown_circuit
 from grouser.nodes.viewer.moments import Moments, valid_pose
 from grouser.nodes.viewer.signals import Signals
-from grouser.nodes.viewer.values import GRAIN_VALUES, WantedValues, cloud_columns
+from grouser.nodes.viewer.values import FALLING_VALUES, GRAIN_VALUES, TERRAIN_VALUES, WantedValues, cloud_columns
 from grouser.physics.base.errors import GrouserError, MachineError
 from grouser.physics.description import load_world, parse_machine
 from grouser.physics.description.data.machine import Machine
@@ -135,7 +136,7 @@ class Viewer(Node):
         self._picture = 0
         self._aim_wanted = False
         self._object_poses = b""  # serialized: only those that are drawn are deserialized
-        self._grains = self._blocks = b""  # serialized, as those
+        self._grains = self._blocks = self._falling = b""  # serialized, as those
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
@@ -147,6 +148,7 @@ class Viewer(Node):
         self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
         self.create_subscription(PointCloud2, topics.GRAINS, self._on_grains, topics.SENSOR_DATA, raw=True)
         self.create_subscription(MarkerArray, topics.BLOCKS, self._on_blocks, OBJECT_QUALITY, raw=True)
+        self.create_subscription(PointCloud2, topics.FALLING, self._on_falling, topics.SENSOR_DATA, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.pictures = self.create_timer(1.0 / parameters["rate"], self._on_picture, clock=clock)
@@ -197,13 +199,13 @@ class Viewer(Node):
             return
         cloud = deserialize_message(message, PointCloud2)
         stamp = nanoseconds_of(cloud.header.stamp)
-        points = cloud_columns(cloud, ("x", "y", "z", "sinkage", "rut", "pressure"))
+        points = cloud_columns(cloud, (*TERRAIN_VALUES, "loose")) or cloud_columns(cloud, TERRAIN_VALUES)
         if points is None:
             return
         with self.scene.server.atomic():
             if stamp < self._terrain_stamp:
                 terrain.clear()
-            terrain.receive(points)
+            terrain.receive({"loose": np.zeros_like(points["z"]), **points})
         self._terrain_stamp = stamp
 
     def _on_object_shapes(self, message: MarkerArray) -> None:
@@ -261,6 +263,18 @@ class Viewer(Node):
             ]
             self.scene.blocks.receive([marker.ns for marker in markers], triangles, np.array(poses))
 
+    def _on_falling(self, message: bytes) -> None:
+        self._falling = message
+
+    def _move_soil(self) -> None:
+        """Draws what is in the buckets, and the newest soil in the air."""
+        if self.scene.has_buckets:
+            self.scene.fill_buckets(self._signals.values("buckets"))
+        if self.scene.falling is not None and self._falling:
+            cloud, self._falling = deserialize_message(self._falling, PointCloud2), b""
+            if (columns := cloud_columns(cloud, FALLING_VALUES)) is not None:
+                self.scene.falling.receive(columns)
+
     def show_world(self, world: World) -> None:
         """Shows another world from the next picture on; from any thread."""
         self._new_worlds.append(world)
@@ -316,6 +330,7 @@ class Viewer(Node):
             self.scene.colour_ground()
             self._move_grains()
             self._move_blocks()
+            self._move_soil()
             self.scene.plots.draw(1e-9 * (moments.time or 0), self._signals)
             self.scene.cameras.follow()
         if self._aim_wanted and moments.frames.known(self._root):

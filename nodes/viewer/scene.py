@@ -3,18 +3,23 @@
 import contextlib
 import io
 import logging
+import math
 import socket
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import viser
 
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.blocks import BlocksView
+from grouser.nodes.viewer.buckets import BucketView
 from grouser.nodes.viewer.camera import Cameras
+from grouser.nodes.viewer.colours import Colour
 from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
 from grouser.nodes.viewer.extent import Extent
+from grouser.nodes.viewer.falling import FallingSoil
 from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.grains import CHOICES, SPEED, STONE, GrainsView
 from grouser.nodes.viewer.labels import Labels
@@ -23,6 +28,7 @@ from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.plots import Plots
 from grouser.nodes.viewer.pushing import PushTool
 from grouser.nodes.viewer.shapes import add_shape
+from grouser.nodes.viewer.soils import dug, soil_colour
 from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
 from grouser.nodes.viewer.tracks import TrackView
 from grouser.nodes.viewer.values import Values
@@ -30,6 +36,7 @@ from grouser.nodes.viewer.world import draw_world, has_ruts, terrain_view
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.meshes import MeshError
 from grouser.runtime.belt_shoes import BeltShoes
@@ -64,6 +71,7 @@ class Scene:
         terrain: soft ground with its ruts; None for other ground.
         grains: of the world; None for a world without.
         blocks: deformable ones of the world; None for a world without.
+        falling: soil in the air; None on rigid ground.
         problems: descriptions of parts of the world that cannot be drawn.
     """
 
@@ -87,6 +95,8 @@ class Scene:
         self._cylinders: list[CylinderView] = []
         self._tracks: dict[str, TrackView] = {}  # by their sprockets' joints
         self._machine: Machine | None = None
+        self._buckets: list[BucketView] = []
+        self._soil = world.soil
         self._leader = ""
         self._legends: list[str] = []
         self.labels = Labels(self.server.scene)
@@ -100,6 +110,7 @@ class Scene:
         )
         self.grains = GrainsView(self.server.scene) if world.granular is not None else None
         self.blocks = BlocksView(self.server.scene) if world.blocks is not None else None
+        self.falling = None if world.soil is None else _falling_soil(self.server.scene, world.soil)
         self.objects = ObjectsView(self.server.scene)
         self._add_panel()
 
@@ -182,6 +193,13 @@ class Scene:
                 self.labels.offer(handle, cylinder.node, cylinder=cylinder.cylinder.name)
         for shoes in (BeltShoes(machine, track) for track in machine.tracks):
             self._tracks[shoes.track.sprocket] = TrackView(self.server.scene, self.nodes[shoes.carrier], shoes)
+        if self._soil is not None:
+            slope, brown = math.tan(self._soil.soils[0].repose_angle), dug_colour(self._soil)
+            self._buckets = [
+                BucketView(self.server.scene, self.nodes[shovel.link], shovel, slope, brown)
+                for shovel in machine.shovels
+                if shovel.profile
+            ]
         self._machine_text.value = machine.name
         self._collisions_shown = None
         self.refresh_visibility()
@@ -192,6 +210,7 @@ class Scene:
             self._links.remove()
         self._cylinders.clear()
         self._tracks.clear()
+        self._buckets.clear()
         self._extent = Extent()
         self._visuals.clear()
         self._collisions.clear()
@@ -212,6 +231,17 @@ class Scene:
         """
         for sprocket, track in self._tracks.items():
             track.move(positions.get(sprocket, 0.0), self._frames)
+
+    @property
+    def has_buckets(self) -> bool:
+        """Whether the machine has buckets, and its world soil."""
+        return bool(self._buckets)
+
+    def fill_buckets(self, loads: Values) -> None:
+        """Fills the buckets with what `bucket/load` says, after their links have moved."""
+        for bucket in self._buckets:
+            volume = loads.get(bucket.name, {}).get("volume", 0.0)
+            bucket.show(volume if math.isfinite(volume) else 0.0, self._frames.world(bucket.link))
 
     def colour_cylinders(self, hydraulics: Values) -> None:
         """Colours the chambers of the cylinders by what `hydraulics/state` says."""
@@ -282,6 +312,17 @@ class Scene:
         """Closes the page."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
+
+
+def dug_colour(ground: SoilGround) -> Colour:
+    """Colour of the first soil of a ground, dug."""
+    red, green, blue = dug(np.array(soil_colour(ground.soils[0].name))).tolist()
+    return red, green, blue
+
+
+def _falling_soil(scene: viser.SceneApi, ground: SoilGround) -> FallingSoil:
+    soil = ground.soils[0]
+    return FallingSoil(scene, soil.density / soil.swell, dug_colour(ground))
 
 
 def moving_links(machine: Machine) -> set[str]:

@@ -22,7 +22,7 @@ class Quantity:
     """What one plot shows.
 
     Attributes:
-        source: hydraulics, slip, joints or energy.
+        source: hydraulics, slip, buckets, digging, joints or energy.
         prefix: how the names of its values begin.
         unit: in which it is shown.
         per_unit: of the unit in what is published.
@@ -44,6 +44,10 @@ QUANTITIES: Mapping[str, Quantity] = MappingProxyType(
         "slip ratio": Quantity("slip", "slip_ratio", "-"),
         "sinkage": Quantity("slip", "sinkage", "mm", 1e-3),
         "drawbar pull": Quantity("slip", "drawbar_pull", "N"),
+        "bucket load": Quantity("buckets", "mass", "kg"),
+        "bucket fill factor": Quantity("buckets", "fill_factor", "-"),
+        "separation force": Quantity("digging", "separation", "kN", 1e3),
+        "penetration force": Quantity("digging", "penetration", "kN", 1e3),
         "joint effort": Quantity("joints", "effort", "N m or N"),
         "joint velocity": Quantity("joints", "velocity", "rad/s or m/s"),
         "energy": Quantity("energy", "", "kJ", 1e3),
@@ -61,12 +65,16 @@ class Signals:
     def __init__(self, node: Node) -> None:
         self._hydraulics = GroupValues(node, topics.HYDRAULICS)
         self._slip = GroupValues(node, topics.SLIP)
+        self._buckets = GroupValues(node, topics.BUCKETS)
+        self._digging = GroupValues(node, topics.DIGGING)
         self._joints = Arrivals(node, JointState, topics.JOINT_STATES, _JOINT_QUALITY, Polled())
         self._joint_values: Values = {}
         self._energy: Values = {}
         self._sources: Mapping[str, Callable[[], Values]] = {
             "hydraulics": self._hydraulics.take,
             "slip": self._slip.take,
+            "buckets": self._buckets.take,
+            "digging": self._digging.take,
             "joints": self._take_joints,
             "energy": lambda: self._energy,
         }
@@ -75,6 +83,8 @@ class Signals:
         """Forgets the values of a machine that is gone."""
         self._hydraulics.clear()
         self._slip.clear()
+        self._buckets.clear()
+        self._digging.clear()
         self._joints.history.clear()
         self._joint_values = self._energy = {}
 

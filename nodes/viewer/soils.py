@@ -20,6 +20,7 @@ _COLOURS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
 )
 OTHER_SOIL = (158, 134, 100)
 HARD_GROUND = (200, 197, 188)
+_DUG = 0.72  # lightness of loose soil, by that of undisturbed soil
 _GRAIN = 14.0  # standard deviation of the lightness of a soil's grains
 _PATTERN = 256  # places of the pattern of grains on each side
 
@@ -27,6 +28,11 @@ _PATTERN = 256  # places of the pattern of grains on each side
 def soil_colour(name: str) -> tuple[int, int, int]:
     """Colour of a soil: by its name, where that says what it is."""
     return next((colour for word, colour in _COLOURS.items() if word in name), OTHER_SOIL)
+
+
+def dug(colours: np.ndarray) -> np.ndarray:
+    """Colours of soils, loose: darker, as what has just been dug, 0 to 255."""
+    return np.rint(_DUG * colours).astype(np.uint8)
 
 
 class Grain:

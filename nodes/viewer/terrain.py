@@ -8,7 +8,7 @@ import viser
 
 from grouser.nodes.viewer.colours import ColourScale
 from grouser.nodes.viewer.shapes import textured_mesh
-from grouser.nodes.viewer.soils import Grain
+from grouser.nodes.viewer.soils import Grain, dug
 
 TILE = 32  # cells on each side of a tile
 TILES = 1600  # that are drawn, but for those that the simulator sends
@@ -16,9 +16,11 @@ TOUCHED = 1e-4  # rut or sinkage from which on a cell is no longer natural groun
 SCALES = {
     "sinkage": ColourScale("sinkage of the ground", "mm", 1e-3, 0.05),
     "pressure": ColourScale("pressure that the ground has carried", "kPa", 1e3, 200e3),
+    "loose": ColourScale("thickness of loose soil", "mm", 1e-3, 0.3),
 }
 PLAIN = "soil"  # colour of the ground itself
-_FIELDS = ("z", "sinkage", "pressure")
+_COVERS = 0.02  # thickness of loose soil that hides what is below it [m]
+_FIELDS = ("z", "sinkage", "pressure", "loose")
 
 TileIndex = tuple[int, int]
 
@@ -59,7 +61,8 @@ class TerrainView:
         """Takes the cells of a message.
 
         Args:
-            points: x, y and z [m], sinkage [m] and pressure [Pa] of each cell, and the depth of its rut [m], (n,) each.
+            points: x, y and z [m], sinkage [m] and pressure [Pa] of each cell, the depth of its rut [m], and the
+                thickness of its loose soil [m], (n,) each.
         """
         cells = np.rint(np.stack([points["x"], points["y"]], axis=1) / self._cell).astype(np.int64)
         touched = (np.abs(points["rut"]) > TOUCHED) | (points["sinkage"] > TOUCHED)
@@ -114,7 +117,7 @@ class TerrainView:
         if place not in self._tiles:
             x, y = self._places(place, TILE)
             z = self._natural(x.ravel(), y.ravel()).reshape(x.shape).astype(np.float32)
-            self._tiles[place] = {"z": z, "sinkage": np.zeros_like(z), "pressure": np.zeros_like(z)}
+            self._tiles[place] = {field: z if field == "z" else np.zeros_like(z) for field in _FIELDS}
         return self._tiles[place]
 
     def _places(self, place: TileIndex, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -147,6 +150,8 @@ class TerrainView:
 
     def _colours(self, place: TileIndex, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         plain = self._grain.colours(x, y)
+        covered = np.clip(self._layer(place, "loose").ravel() / _COVERS, 0.0, 1.0)[:, np.newaxis]
+        plain = np.rint((1.0 - covered) * plain + covered * dug(plain)).astype(np.uint8)
         if self.shown_as == PLAIN:
             return plain
         values = self._layer(place, self.shown_as).ravel()

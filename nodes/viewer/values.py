@@ -13,7 +13,9 @@ from grouser.nodes.viewer.arrivals import Arrivals, Polled
 _QUALITY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 Values = Mapping[str, Mapping[str, float]]
-# Columns of `granular/points`.
+# Columns of `terrain` that every simulator has, of `terrain/falling` and `granular/points`.
+TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure")
+FALLING_VALUES = ("x", "y", "z", "half_x", "half_y", "mass")
 GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material")
 
 

@@ -101,7 +101,7 @@ def _range(start, direction, back, front, side):
 
 @kernel
 def lay_ahead(ground: SoftGround, width, pose, mass, length, state: SoilState):
-    """Lays loose soil on the cells ahead of a plate, over its width.
+    """Lays loose soil on the cells ahead of a plate, over its width: most at the plate, none at the end of the strip.
 
     Args:
         ground: natural ground and its soils.
@@ -118,21 +118,29 @@ def lay_ahead(ground: SoftGround, width, pose, mass, length, state: SoilState):
     reach_x, reach_y = middle * abs(fx) + half * abs(fy), middle * abs(fy) + half * abs(fx)
     i_first, i_last = int(math.ceil((x - reach_x) / spacing)), int(math.floor((x + reach_x) / spacing))
     j_first, j_last = int(math.ceil((y - reach_y) / spacing)), int(math.floor((y + reach_y) / spacing))
-    cells = 0
+    parts = 0.0
     for i in range(i_first, i_last + 1):
         for j in range(j_first, j_last + 1):
             if _covers(i * spacing - x, j * spacing - y, fx, fy, middle, half):
-                cells += 1
-    if cells == 0:
+                parts += _part(i * spacing - x, j * spacing - y, fx, fy, middle)
+    if parts == 0.0:
         # narrower than a cell
         i_first = i_last = nearest_cell(x, spacing)
         j_first = j_last = nearest_cell(y, spacing)
-    of_cell = mass / (max(cells, 1) * spacing * spacing)
+    of_part = mass / ((parts if parts > 0.0 else 1.0) * spacing * spacing)
     for i in range(i_first, i_last + 1):
         for j in range(j_first, j_last + 1):
-            if cells == 0 or _covers(i * spacing - x, j * spacing - y, fx, fy, middle, half):
-                lay_on(ground, i, j, of_cell, state)
+            if parts == 0.0:
+                lay_on(ground, i, j, of_part, state)
+            elif _covers(i * spacing - x, j * spacing - y, fx, fy, middle, half):
+                lay_on(ground, i, j, of_part * _part(i * spacing - x, j * spacing - y, fx, fy, middle), state)
     wake_cells(ground, state, i_first, i_last, j_first, j_last)
+
+
+@inlined
+def _part(dx, dy, fx, fy, middle):
+    """Weight of a place given from the middle of a strip: 1 at the plate, 0 at its end."""
+    return 0.5 - 0.5 * (dx * fx + dy * fy) / middle
 
 
 @inlined

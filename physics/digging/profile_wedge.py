@@ -36,11 +36,12 @@ def area_and_reach(heights, spacing, depth, failure):
 
 
 @kernel
-def profile_wedge(heights, spacing, depth, rake, soil, gravity, last):
+def profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last):
     """Least force of a wedge on a strip of a blade.
 
     Args:
         heights: of the cells ahead above the edge [m], (cells,), the first from the edge on.
+        loose: thickness of the loose soil in them [m], (cells,): the plane has no cohesion there.
         spacing: of the cells [m].
         depth: of the edge below the ground above it [m], above 0.
         rake: of the plate [rad].
@@ -64,8 +65,10 @@ def profile_wedge(heights, spacing, depth, rake, soil, gravity, last):
         if failure < low or failure > high:
             continue
         area, reach = area_and_reach(heights, spacing, depth, failure)
+        end = min(int(reach / spacing), heights.shape[0] - 1)
+        plane = max(reach / math.cos(failure) - loose[end] / math.sin(failure), 0.0)
         load = soil.density * gravity * (area + 0.5 * depth * behind)
-        force = wedge_force(rake, failure, soil, load, reach / math.cos(failure), plate, 0.0)
+        force = wedge_force(rake, failure, soil, load, plane, plate, 0.0)
         if force < least:
             least, best = force, failure
     return least, best

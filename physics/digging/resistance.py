@@ -51,20 +51,27 @@ class Resistance(NamedTuple):
         limit: of each force [N], (tools, WAYS); 0 for none.
         wrench: unit force and its moment about the origin, world axes, (tools, WAYS, 6).
         depth: greatest of the edge below the ground [m], (tools,).
-        heights, shifted: of the ground ahead of a strip [m], (cells,).
+        heights, loose: of the ground ahead of a strip, and thickness of its loose soil [m], (cells,).
+        shifted: buffers of `strip_force`, (2, cells).
     """
 
     limit: np.ndarray
     wrench: np.ndarray
     depth: np.ndarray
     heights: np.ndarray
+    loose: np.ndarray
     shifted: np.ndarray
 
 
 def make_resistance(tools: int) -> Resistance:
     """Buffers for a number of tools."""
     return Resistance(
-        np.zeros((tools, WAYS)), np.zeros((tools, WAYS, 6)), np.zeros(tools), np.zeros(_CELLS), np.zeros(_CELLS)
+        np.zeros((tools, WAYS)),
+        np.zeros((tools, WAYS, 6)),
+        np.zeros(tools),
+        np.zeros(_CELLS),
+        np.zeros(_CELLS),
+        np.zeros((2, _CELLS)),
     )
 
 
@@ -136,17 +143,22 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
         if not wedged:
             continue
         cells = min(int(_REACH * depth / spacing) + 2, _CELLS)
-        heights, shifted = work.heights[:cells], work.shifted[:cells]
-        heights[0] = depth
+        heights, loose = work.heights[:cells], work.loose[:cells]
+        heights[0], loose[0] = depth, state.soil_cell[at + LOOSE] / ground.soils.swell[k]
         for n in range(1, cells):
             way = (n + 0.5) * spacing
-            heights[n] = _height(ground, state, _cell_at(ground, state, x + way * fx, y + way * fy)) - z
-        bank = min(max(depth - state.soil_cell[at + LOOSE], 0.0) / depth, 1.0)
+            one = _cell_at(ground, state, x + way * fx, y + way * fy)
+            heights[n] = _height(ground, state, one) - z
+            loose[n] = state.soil_cell[one + LOOSE] / ground.soils.swell[k]
+        # adhesion acts on the undisturbed part of the depth, cohesion where there is one
+        undisturbed = state.soil_cell[at + SURFACE] - state.soil_cell[at + LOOSE] - z
+        bank = min(max(undisturbed, 0.0) / depth, 1.0)
         whole = _soil_of(ground, tools, t, k)
-        cut = CutSoil(whole.density, whole.friction, bank * whole.cohesion, whole.tool_friction, bank * whole.adhesion)
+        cohesion = whole.cohesion if bank > 0.0 else 0.0
+        cut = CutSoil(whole.density, whole.friction, cohesion, whole.tool_friction, bank * whole.adhesion)
         last = failure[s, 0] if failure[s, 0] != 0.0 else math.nan
         inner = failure[s, 1] if failure[s, 1] != 0.0 else math.nan
-        found = strip_force(heights, shifted, spacing, depth, tilt, cut, ground.gravity, last, inner)
+        found = strip_force(heights, loose, work.shifted, spacing, depth, tilt, cut, ground.gravity, last, inner)
         failure[s, 0] = 0.0 if math.isnan(found.failure) else found.failure
         failure[s, 1] = 0.0 if math.isnan(found.inner_failure) else found.inner_failure
         if not math.isfinite(found.draught):

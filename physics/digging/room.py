@@ -109,7 +109,7 @@ class Workspace(NamedTuple):
         lip: unit vector in which each edge points, world axes, (tools, 3).
         plates: of all shovels, as of `relax_soil`, (tools, PLATE).
         lot, cut: of `dig`.
-        furthest: greatest of what `cut_soil` found, (CUT_FOUND,).
+        furthest: greatest of what `cut_soil` found for each shovel since it was cleared, (tools, CUT_FOUND).
         slides: buffers of `relax_soil`.
         resistance: what holds the shovels.
         row: row of each way, -1 for none, (tools, WAYS).
@@ -163,7 +163,7 @@ def make_workspace(tools: Tools) -> Workspace:
         plates=np.zeros((count, PLATE)),
         lot=np.zeros(LOT),
         cut=np.zeros(CUT_FOUND),
-        furthest=np.zeros(CUT_FOUND),
+        furthest=np.zeros((count, CUT_FOUND)),
         slides=make_relaxation_workspace(),
         resistance=make_resistance(count),
         row=np.full((count, WAYS), -1, dtype=np.int64),
@@ -343,7 +343,7 @@ def _dig(context: Context, ground: SoftGround, t):
     state.taken[t, LOADED] += loaded
     state.taken[t, SPILLED] += spilled
     for k in range(work.cut.shape[0]):
-        work.furthest[k] = max(work.furthest[k], work.cut[k])
+        work.furthest[t, k] = max(work.furthest[t, k], work.cut[k])
     if spilled > 0.0:
         lot, given = work.lot, work.given[t]
         x, y, z = lot[LOT_X] - origin[0], lot[LOT_Y] - origin[1], lot[LOT_Z] - origin[2]

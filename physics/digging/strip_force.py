@@ -28,12 +28,13 @@ class StripForce(NamedTuple):
 
 
 @kernel
-def strip_force(heights, shifted, spacing, depth, rake, soil, gravity, last, inner_last):
+def strip_force(heights, loose, shifted, spacing, depth, rake, soil, gravity, last, inner_last):
     """The lesser of both wedges by their draught.
 
     Args:
         heights: of the ground ahead above the edge at (k + 1/2) spacings [m], (cells,).
-        shifted: buffer, (cells,).
+        loose: thickness of the loose soil in the same cells [m], (cells,).
+        shifted: buffers, (2, cells).
         spacing: of the cells [m].
         depth: of the edge below the ground above it [m], above 0.
         rake: of the plate [rad], between 0 and pi.
@@ -41,17 +42,21 @@ def strip_force(heights, shifted, spacing, depth, rake, soil, gravity, last, inn
         gravity: [m/s2].
         last, inner_last: planes of failure in the last step [rad]; NaN for none.
     """
-    force, failure = profile_wedge(heights, spacing, depth, rake, soil, gravity, last)
+    force, failure = profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last)
     draught, pull = _turned(force, rake, depth, soil)
     inner_rake = 0.25 * math.pi + 0.5 * soil.friction
     if rake <= inner_rake:
         return StripForce(draught, pull, failure, math.nan)
     within = CutSoil(soil.density, soil.friction, soil.cohesion, soil.friction, soil.cohesion)
     length = depth * (1.0 / math.tan(inner_rake) - 1.0 / math.tan(rake))
-    tip = _shift(heights, shifted, spacing, depth, length)
+    count = heights.shape[0]
+    tip = _shift(heights, shifted[0, :count], spacing, depth, length)
+    _shift(loose, shifted[1, :count], spacing, loose[0], length)
     if tip <= 0.0:
         return StripForce(draught, pull, failure, math.nan)
-    force, inner_failure = profile_wedge(shifted, spacing, tip, inner_rake, within, gravity, inner_last)
+    force, inner_failure = profile_wedge(
+        shifted[0, :count], shifted[1, :count], spacing, tip, inner_rake, within, gravity, inner_last
+    )
     ahead, down = _turned(force, inner_rake, tip, within)
     down += 0.25 * (depth + tip) * length * soil.density * gravity
     total = ahead + math.tan(soil.friction) * max(0.0, down) + soil.cohesion * length

@@ -17,13 +17,13 @@ class Content(NamedTuple):
         mass: [kg].
         moment: mass times centre in the frame of the bucket's link [kg m], (3,).
         volume: [m3].
-        count: number of grains.
+        grains: number of them.
     """
 
     mass: float
     moment: np.ndarray
     volume: float
-    count: int
+    grains: int
 
 
 EMPTY = Content(0.0, np.zeros(3), 0.0, 0)
@@ -34,7 +34,7 @@ def bucket_load(shovel: Shovel, soil: Content, grains: Content) -> BucketLoad:
     mass, volume = soil.mass + grains.mass, soil.volume + grains.volume
     x, y, z = ((soil.moment + grains.moment) / mass).tolist() if mass > 0.0 else (0.0, 0.0, 0.0)
     capacity = heaped_capacity(shovel.profile, shovel.opening, shovel.width, HOE_HEAP)
-    return BucketLoad(mass, (x, y, z), volume, volume / capacity, grains.count)
+    return BucketLoad(mass, (x, y, z), volume, volume / capacity, grains.grains)
 
 
 def soil_in_bucket(bulk: np.ndarray, carried: np.ndarray, position: np.ndarray, rotation: np.ndarray) -> Content:

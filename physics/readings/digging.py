@@ -1,12 +1,17 @@
 """Forces of soil on shovels, and the balance of its mass."""
 
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from grouser.physics.base.spatial import cross_product
+from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.digging.bulk import MASS
+from grouser.physics.digging.cutting import ADVANCE, DEPTH_IN_ROCK
+from grouser.physics.digging.flight import HALF_X, HALF_Y, LOT, Y, Z
 from grouser.physics.digging.flight import MASS as LOT_MASS
+from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.plate import X
 from grouser.physics.digging.resistance import CUT, PENETRATE
 from grouser.physics.digging.room import LOADED
@@ -44,9 +49,43 @@ def digging_force(system: System, state: State, workspace: Workspace, tool: int)
     )
 
 
+def beyond_digging(
+    shovels: Sequence[Shovel], work: Workspace, cell: float, step: float, warned: set[str]
+) -> Iterator[str]:
+    """Warnings of shovels whose motion was beyond the model, each once.
+
+    Args:
+        shovels: of the machine.
+        work: of the steps.
+        cell: spacing of the cells [m].
+        step: [s].
+        warned: messages that have been given, changed.
+    """
+    for shovel, found in zip(shovels, work.digging.furthest, strict=False):
+        messages = []
+        if found[ADVANCE] > 1.0:
+            messages.append(f"is faster than a cell a step, {cell / step:.3g} m/s: slides lag behind it")
+        if found[DEPTH_IN_ROCK] > 0.0:
+            messages.append(
+                "went through rigid ground, of which nothing is cut: its link has no collision shapes there"
+            )
+        for message in messages:
+            told = f'shovel "{shovel.name}" {message}'
+            if told not in warned:
+                warned.add(told)
+                yield told
+
+
 def no_digging_force() -> DiggingForce:
     """Of a shovel on rigid ground."""
     return DiggingForce(0.0, 0.0, 0.0, 0.0, np.zeros(3), np.zeros(3), 0.0, math.nan)
+
+
+def falling_soil(state: State, tools: np.ndarray) -> np.ndarray:
+    """Lots of soil in the air that left some shovels, as of `MachineView.falling_soil`, (lots, 6)."""
+    digging = state.digging
+    lots = [digging.air[t, : digging.air_count[t]] for t in tools.tolist() if t < len(digging.air)]
+    return np.concatenate([np.zeros((0, LOT)), *lots])[:, [LOT_X, Y, Z, HALF_X, HALF_Y, LOT_MASS]]
 
 
 def soil_balance(system: System, state: State) -> SoilBalance:

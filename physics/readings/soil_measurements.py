@@ -18,7 +18,7 @@ from grouser.physics.model.names import Names
 from grouser.physics.readings.measurements import TerrainPatch, WheelState
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
 from grouser.physics.soil.stress import GROUSER_SHARE
-from grouser.physics.soil.tiles import LEVEL, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
+from grouser.physics.soil.tiles import LEVEL, LOOSE, PRESSURE, SIDE, SURFACE, TILE, TYPE, fill_natural_levels
 from grouser.physics.soil.wheels import FIGURES, WheelWorkspace, grousers_merge
 from grouser.physics.tracks.belts import PEAK_PRESSURE, TrackWorkspace
 

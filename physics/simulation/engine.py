@@ -30,6 +30,7 @@ from grouser.physics.integrators.variational import run_variational_steps
 from grouser.physics.model.command import Command
 from grouser.physics.multibody.kinematics import Kinematics, make_kinematics, update_kinematics
 from grouser.physics.multibody.spans import span_all
+from grouser.physics.readings.digging import beyond_digging
 from grouser.physics.readings.energy_balance import open_accounts
 from grouser.physics.readings.flexible_links import bent_too_far
 from grouser.physics.readings.measurements import Energy
@@ -114,6 +115,7 @@ class Engine:
         self.workspace: Workspace = make_workspace(system)
         self._warned_soils: set[str] = set()
         self._warned_tracks: set[str] = set()
+        self._warned_shovels: set[str] = set()
         self._warned_links: set[str] = set()
         self._warned_of_turning = False
         self._warned_of_stiff: set[str] = set()
@@ -208,7 +210,9 @@ class Engine:
         work = self.workspace
         soils = beyond_soils(self.setup.world, work.soil, work.tracks, self._warned_soils)
         lying = lying_on_soil(self.setup.machine.tracks, work.tracks, self._warned_tracks)
-        for warning in (*soils, *lying):
+        cell = float(self.setup.system.soil.cell[0])
+        dug = beyond_digging(self.setup.machine.shovels, work, cell, self.step_size, self._warned_shovels)
+        for warning in (*soils, *lying, *dug):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         for warning in bent_too_far(self.setup.machine, self.setup.beams, self.state.q, self._warned_links):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)

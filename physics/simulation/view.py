@@ -21,7 +21,7 @@ from grouser.physics.readings.contact_forces import (
     soil_wrenches,
     touches_any,
 )
-from grouser.physics.readings.digging import digging_force, no_digging_force
+from grouser.physics.readings.digging import digging_force, falling_soil, no_digging_force
 from grouser.physics.readings.flexible_links import flexible_link_state
 from grouser.physics.readings.frames import body_frames, link_frames, link_poses
 from grouser.physics.readings.hydraulic_states import (
@@ -367,6 +367,13 @@ class MachineView:
             return no_digging_force()
         return digging_force(self._setup.system, engine.state, engine.workspace, int(tool))
 
+    def falling_soil(self) -> np.ndarray:
+        """Soil in the air that left the shovels, in lots, world frame, (lots, 6).
+
+        Columns: middle of the lot, x y z [m]; from there to its left end, x y [m]; solid mass [kg].
+        """
+        return falling_soil(self._engine.state, self._own.shovel)
+
     def bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Least and greatest coordinates of the collision shapes in the world [m], (3,) each; None without any."""
         shapes = self._setup.system.contact.shapes
@@ -377,7 +384,8 @@ class MachineView:
         """Soft ground around the paths of wheels, tracks and shovels; None on rigid ground, or for a machine without.
 
         Args:
-            reach: largest distance from a wheel, the end of a track or a shovel, along x and along y, to the size of a tile [m].
+            reach: largest distance from a wheel, the end of a track or a shovel's link, along x and along y, to the
+                size of a tile [m].
         """
         require_range("reach", reach, 0.0, math.inf, "m")
         setup, own = self._setup, self._own

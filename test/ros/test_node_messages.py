@@ -235,6 +235,7 @@ def patch():
         sinkage=np.array([0.01, 0.02, 0.03]),
         rut=np.array([0.0, 0.05, 9.0]),
         pressure=np.array([0.0, 1e4, 2e4]),
+        loose=np.array([0.0, 0.02, 0.04]),
         bearing_margin=np.array([1.0, 0.25, 0.0]),
     )
 
@@ -245,7 +246,7 @@ def test_terrain_is_a_cloud_of_cells(patch):
     layout = np.dtype(
         {
             "names": [f.name for f in cloud.fields],
-            "formats": ["<f4"] * 6,
+            "formats": ["<f4"] * 7,
             "offsets": [f.offset for f in cloud.fields],
             "itemsize": cloud.point_step,
         }
@@ -274,7 +275,7 @@ def test_cost_grids_grow_by_whole_blocks():
     sizes = []
     for end in np.arange(0.0, 10.0, 0.1):
         x = np.arange(0.0, end + 0.05, 0.1)
-        track = TerrainPatch(0.1, x, *[np.zeros(len(x))] * 5, np.ones(len(x)))
+        track = TerrainPatch(0.1, x, *[np.zeros(len(x))] * 6, np.ones(len(x)))
         message = messages.cost_grid("map", 0, rut_costs(track, np.array([end, 0.0])))
         sizes.append((message.info.width, message.info.height))
         assert np.count_nonzero(np.array(message.data) == 0) == len(x)
@@ -282,7 +283,7 @@ def test_cost_grids_grow_by_whole_blocks():
 
 
 def test_untouched_terrain_is_a_block_of_unknown_cells_around_the_machine():
-    untouched = TerrainPatch(0.1, *[np.zeros(0)] * 7)
+    untouched = TerrainPatch(0.1, *[np.zeros(0)] * 8)
     assert messages.point_cloud("map", 0, terrain_points(untouched)).width == 0
     message = messages.cost_grid("map", 0, rut_costs(untouched, np.array([-1.0, 9.0])))
     assert (message.info.width, message.info.height) == (40, 40)

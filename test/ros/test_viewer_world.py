@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 import viser
+from control_msgs.msg import DynamicInterfaceGroupValues
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 from patience import DEADLINE
 from sensor_msgs.msg import PointCloud2
@@ -18,10 +19,11 @@ from websockets.sync.client import connect
 
 from grouser import catalogue
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.messages import point_cloud
+from grouser.nodes.shared.messages import fill_group_values, make_group_values, point_cloud
 from grouser.nodes.simulator.block_messages import BlockMarkers
 from grouser.nodes.simulator.object_markers import object_markers
 from grouser.nodes.viewer.soils import Grain
+from grouser.nodes.viewer.values import FALLING_VALUES
 from grouser.nodes.viewer.world import FIELD_POINTS, field_surface, natural_cells
 from grouser.physics.base.errors import MachineError
 from grouser.physics.contact.terrain import surface_below
@@ -124,6 +126,36 @@ def test_blocks_are_drawn_where_they_are(theatre: Theatre, world_file: Callable[
     np.testing.assert_allclose(turns, np.roll(poses[[0, 2], 3:], 1, axis=1), atol=1e-6)
     poses[:, 2] += 0.5
     theatre.wait_for(lambda: shows([0, 2], 0) and shows([1], 1), "the blocks at their new places")
+
+
+def test_soil_is_drawn_in_buckets_and_in_the_air(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+    """The bucket's soil is below the node of its link, and goes when the bucket is empty."""
+    shovel = """<grouser><shovel name="scoop" link="arm" cutting_edge="0.2 -0.2 0 0.2 0.2 0" cutting_direction="0 0 1"
+      top_edge="-0.2 -0.2 0 -0.2 0.2 0" profile="0.2 0 0 0.2 0 -0.2 -0.2 0 -0.2 -0.2 0 0"/></grouser></robot>"""
+    viewer = theatre.open_viewer(world_file("ground: {soil: {type: sandy_loam, cell: 0.05}}"))
+    theatre.stage.describe(MACHINE.replace("</robot>", shovel))
+    loads = theatre.stage.create_publisher(DynamicInterfaceGroupValues, topics.BUCKETS, topics.RELIABLE)
+    falling = theatre.stage.create_publisher(PointCloud2, topics.FALLING, topics.SENSOR_DATA)
+    theatre.wait_for(lambda: viewer.scene.links and falling.get_subscription_count() == 1, "the machine")
+    message, node = make_group_values([("scoop", ("mass", "volume"))]), f"{viewer.scene.nodes['arm']}/soil_scoop"
+    lots = dict.fromkeys(FALLING_VALUES, np.array([0.3, 0.4]))
+
+    def publish(volume: float) -> None:
+        fill_group_values(message, 0, [np.array([1300.0 * volume, volume])])
+        loads.publish(message)
+        falling.publish(point_cloud("map", 0, lots if volume else {name: np.zeros(0) for name in lots}))
+
+    def seen(volume: float, what: Callable[[], bool]) -> bool:
+        publish(volume)
+        return what()
+
+    theatre.wait_for(lambda: seen(0.016, lambda: handle(viewer, node) and handle(viewer, "/falling_soil")), "soil")
+    half = handle(viewer, node).vertices[:, 2]
+    assert (half.min(), half.max()) == pytest.approx((-0.2, -0.1), abs=1e-3)  # half of the trough
+    assert len(handle(viewer, "/falling_soil").batched_positions) == 10
+    theatre.wait_for(
+        lambda: seen(0.0, lambda: handle(viewer, node) is None and handle(viewer, "/falling_soil") is None), "no soil"
+    )
 
 
 def test_natural_ground_covers_all_but_the_tiles() -> None:

@@ -119,8 +119,8 @@ def test_wedge_over_cells_of_plane_ground(spacing, slope_deg):
     depth, slope = 0.15, math.radians(slope_deg)
     heights = depth + math.tan(slope) * spacing * (0.5 + np.arange(round(2.0 / spacing)))
     exact = _least_force(depth, slope)
-    first, failure = profile_wedge(heights, spacing, depth, RAKE, LOAM, GRAVITY, math.nan)
-    again, _ = profile_wedge(heights, spacing, depth, RAKE, LOAM, GRAVITY, failure)
+    first, failure = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, RAKE, LOAM, GRAVITY, math.nan)
+    again, _ = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, RAKE, LOAM, GRAVITY, failure)
     # trial angles only: the force is flat in the angle
     assert (1.0 - 1e-8) * exact <= again <= (1.0 + 1e-12) * first <= 1.002 * exact
 
@@ -138,17 +138,19 @@ def _least_force(depth, slope):
 
 def test_pile_ahead_resists_and_a_trench_helps():
     heights = np.full(40, 0.15)
-    level, _ = profile_wedge(heights, 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)
+    level, _ = profile_wedge(heights, np.zeros(len(heights)), 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)
     piled, trenched = heights.copy(), heights.copy()
     piled[1:5] += 0.1
     trenched[2:] = -0.5
-    assert profile_wedge(piled, 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)[0] > 1.2 * level
-    assert profile_wedge(trenched, 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)[0] < 0.8 * level
+    assert profile_wedge(piled, np.zeros(len(piled)), 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)[0] > 1.2 * level
+    assert profile_wedge(trenched, np.zeros(len(trenched)), 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)[0] < 0.8 * level
 
 
 def test_wedge_over_cells_that_jams_is_said_to():
     rough = LOAM._replace(friction=math.radians(50.0), tool_friction=math.radians(40.0))
-    force, failure = profile_wedge(np.full(40, 0.15), 0.05, 0.15, math.radians(100.0), rough, GRAVITY, math.nan)
+    force, failure = profile_wedge(
+        np.full(40, 0.15), np.zeros(40), 0.05, 0.15, math.radians(100.0), rough, GRAVITY, math.nan
+    )
     assert math.isinf(force) and math.isnan(failure)
 
 

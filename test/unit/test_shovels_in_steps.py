@@ -10,7 +10,7 @@ import grouser
 from grouser.physics.base.trees import leaves
 from grouser.physics.description import parse_machine
 from grouser.physics.description.world.reader import parse_world
-from grouser.physics.digging.resistance import SIDE
+from grouser.physics.digging.resistance import CUT, SIDE
 from grouser.physics.simulation.pushes import Push
 from grouser.physics.simulation.transfer import simulate, transfer_state
 from grouser.physics.soil.ground import SoftGround
@@ -187,6 +187,58 @@ def test_mass_is_one_balance_over_cut_load_and_dump(dug):
     assert carried < 0.1 * copy.state.digging.taken[0, 0]
 
 
+def test_the_load_is_where_it_weighs(dug):
+    """The joint about the cutting edge holds the load's weight at its centre; corners of the profile as in BUCKET."""
+    load, pitch = dug.bucket_load("tool"), dug.joint_position["pitch"]
+    assert load.mass == masses(dug)[1] > 10.0
+    lever = math.cos(pitch) * load.centre[0] + math.sin(pitch) * load.centre[2]
+    assert dug.joint_effort["pitch"] == pytest.approx(-load.mass * 9.81 * lever, rel=1e-4)
+    assert load.centre[1] == pytest.approx(0.0, abs=1e-12)
+    x, z = np.array([(0.0, 0.0), (-0.3, -0.05), (-0.4, 0.15), (-0.3, 0.3)]).T
+    struck = 0.5 * 0.5 * abs(x @ np.roll(z, -1) - z @ np.roll(x, -1))
+    opening = math.hypot(0.3, 0.3)
+    heap = 0.5 * opening**2 / 4.0 - opening**3 / 12.0
+    assert load.volume == pytest.approx(1.25 * load.mass / 1600.0)
+    assert load.fill_factor == pytest.approx(load.volume / (struck + heap))
+
+
+def test_the_force_on_a_tool_is_what_its_joints_hold():
+    """An inclined bucket without a back in the soil, at a steady speed: its load is all that changes its momentum."""
+    tool = start(rig('profile="0 0 0  -0.3 0 0.05  -0.3 0 0.3"'), loam(), z=-0.1)
+    tool.command["x"] = 0.5
+    record = tool.record(["digging_force.tool.*", "bucket_load.tool.mass", "joint_effort.x"])
+    tool.step(600)
+    found, load = tool.digging_force("tool"), tool.bucket_load("tool")
+    assert (found.bearing, found.side) == pytest.approx((0.0, 0.0), abs=0.1)
+    assert found.separation > 100.0 and found.penetration > 100.0  # the edge points the way it moves
+    assert 0.1 < found.depth < 0.2  # below what lies ahead of it
+    loading = 0.5 * np.diff(record["bucket_load.tool.mass"]) / 0.001
+    pull = record["joint_effort.x"][1:] + record["digging_force.tool.force_world_x"][1:]
+    assert pull[5:] == pytest.approx(loading[5:], abs=1e-3 * found.separation)  # at rest it began
+    weight = -load.mass * 9.81 * load.centre[0]
+    assert tool.joint_effort["pitch"] == pytest.approx(weight - found.moment_world[1], rel=1e-2)
+    work = -0.5 * 0.001 * record["digging_force.tool.force_world_x"].sum()
+    assert found.specific_energy == pytest.approx(work / (load.mass / 1600.0), rel=1e-5)  # it began at rest
+
+
+def test_readings_of_mass_and_of_rigid_ground(dug):
+    balance = dug.soil_balance()
+    assert (balance.field, balance.carried, balance.falling) == masses(dug)
+    assert balance.carried < balance.displaced < 2.0 * balance.carried  # some lies beside the cut
+    assert abs(balance.relative_residual) < 1e-9
+    before = dug.snapshot()
+    dug.reset()
+    found, load = dug.digging_force("tool"), dug.bucket_load("tool")
+    assert load.mass == found.separation == found.depth == 0.0
+    assert math.isnan(found.specific_energy)
+    dug.restore(before)
+    rigid = grouser.Simulation(rig(), grouser.World())
+    assert rigid.soil_balance() is None
+    assert (rigid.bucket_load("tool").mass, rigid.digging_force("tool").separation) == (0.0, 0.0)
+    with pytest.raises(grouser.ParameterError, match="'tool'"):
+        rigid.digging_force("tol")
+
+
 def test_work_of_soil_is_accounted():
     simulation = start(rig(), loam(), z=-0.1)
     dig(simulation)
@@ -231,6 +283,9 @@ def test_a_machine_that_joins_or_goes_changes_no_bit_of_a_dig():
     both.command["two/x"] = 0.5
     alone.step(300)
     both.step(300)
+    assert both.part("one").bucket_load("tool") == both.bucket_load("one/tool") == alone.bucket_load("one/tool")
+    assert both.part("one").digging_force("tool").separation == force(both, CUT) > 0.0
+    assert both.part("two").digging_force("tool").separation == 0.0
     assert both.state.digging.bulk[0].tobytes() == alone.state.digging.bulk[0].tobytes()
     again = simulate({"one": one}, loam(), 0.001)
     transfer_state(both, again)
@@ -250,6 +305,7 @@ def test_a_shovel_that_is_placed_cuts_nothing_on_its_way():
     assert masses(simulation) == pytest.approx((0.0, 0.0, 0.0), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:shovel .* is faster than a cell a step:RuntimeWarning")
 @pytest.mark.parametrize("speed", [5.0, 40.0])
 @pytest.mark.parametrize("step", [1e-4, 4e-3])
 def test_fast_shovels_stay_finite_and_keep_mass(speed, step):
@@ -258,3 +314,10 @@ def test_fast_shovels_stay_finite_and_keep_mass(speed, step):
     simulation.step(round(0.2 / step))
     assert np.isfinite(simulation.state.q).all()
     assert sum(masses(simulation)) == pytest.approx(0.0, abs=1e-9 * 1600.0)
+
+
+def test_what_is_beyond_the_model_is_told():
+    simulation = start(rig(), loam(), 4e-3, z=-0.3)
+    simulation.command["x"] = 20.0
+    with pytest.warns(RuntimeWarning, match='shovel "tool" is faster than a cell a step, 12.5 m/s'):
+        simulation.step(20)

@@ -7,6 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from grouser import ParameterError, experiments
+from grouser.experiments.blade_rig import Blade, BladeRig
+from grouser.experiments.digging_parameters import SOIL, rows_of
 from grouser.experiments.protocol import complete_parameters
 from grouser.physics.digging.holding import make_holding
 from grouser.references.comparison import compare
@@ -15,7 +17,17 @@ from grouser.references.reader import load_references
 
 @pytest.mark.parametrize(
     ("name", "label"),
-    [("bucket_fill", "cells_50_mm"), ("bucket_fill", "cells_25_mm"), ("trench", "phi_10_cells_25_mm")],
+    [
+        ("bucket_fill", "cells_50_mm"),
+        ("bucket_fill", "cells_25_mm"),
+        ("trench", "phi_10_cells_25_mm"),
+        ("blade_cutting", "depths"),
+        ("blade_cutting", "rakes"),
+        ("pile_push", "rake_60"),
+        ("pile_push", "rake_75"),
+        ("dig_and_dump", "level_ground"),
+        ("loading_cycle", "level_ground"),
+    ],
 )
 def test_experiment_agrees_with_its_reference(name, label):
     experiment = experiments.load(name)
@@ -29,6 +41,26 @@ def test_experiment_agrees_with_its_reference(name, label):
     experiment.plot(parameters, result, figure, ())
     assert figure.get_suptitle()
     assert all(panel.get_xlabel() and panel.get_legend() for panel in figure.axes)
+
+
+def test_pile_adds_its_surcharge_to_the_draught():
+    """The wedge's equation with the weight of the pile on it, as a surcharge over the length of the wedge."""
+    parameters = complete_parameters(experiments.load("blade_cutting"), {})
+    row = next(iter(rows_of(parameters, ["depth", "rake_deg", "width", *SOIL])))
+    depth, rake, width = row["depth"], math.radians(row["rake_deg"]), row["width"]
+    blade = Blade(width, 1.0, rake, math.radians(row["tool_friction_deg"]), row["adhesion"])
+    rig = BladeRig({**parameters, **row}, blade, depth)
+    course = rig.drive(0.6, 0.1, 20)
+    x, bed = rig.position, rig.bed
+    law, surcharge = {}, 0.0
+    for _ in range(5):  # the wedge is as long as its load makes it
+        law = experiments.run("blade_wedge", depth=depth, rake_deg=row["rake_deg"], surcharge=surcharge)
+        reach = depth / math.tan(law["failure_angle"][0])
+        pile = bed.loose((x + rig.cell, x + reach), (-0.5 * width, 0.5 * width)).mean()
+        surcharge = row["density"] / parameters["swell"] * row["gravity"] * float(pile)
+    assert surcharge > 200.0
+    assert course["draught"][-4:].mean() == pytest.approx(law["draught"][0], rel=0.1)
+    assert law["draught"][0] > 1.1 * 1428.5
 
 
 def test_trench_that_stands_does_not_fall():
