@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import viser
 
+from grouser.nodes.viewer.colours import linear
+
 _BRICK = np.array([168.0, 115.0, 84.0])
 _SHADES = (1.0, 0.86, 0.94, 0.8, 0.9)  # of neighbours: else a wall would be one surface
-_GAMMA = 2.2  # of colours on a screen
 
 
 class BlocksView:
@@ -66,6 +67,5 @@ class BlocksView:
 
 
 def _colours(numbers: Sequence[int]) -> np.ndarray:
-    """Colours of blocks by their numbers; the browser takes those of instances for linear ones."""
-    shown = np.array([_SHADES[number % len(_SHADES)] for number in numbers])[:, np.newaxis] * _BRICK / 255.0
-    return np.rint(255.0 * shown**_GAMMA).astype(np.uint8)
+    """Colours of blocks by their numbers."""
+    return linear(np.array([_SHADES[number % len(_SHADES)] for number in numbers])[:, np.newaxis] * _BRICK)
