@@ -73,6 +73,7 @@ SHOTS = {
     "demolition_robot_wall": Shot("demolition_robot", "rubble", "demolition_robot_wall", 9.3),
     "excavator": Shot("excavator", program="excavator"),
     "excavator_gravel": Shot("excavator", "gravel_pit", "excavator_digging", 12.5),
+    "excavator_trench": Shot("excavator", "quarry", "excavator_trench", 23.0),
     "flexible_arm": Shot("flexible_arm", program="flexible_arm", time=2.0),
     "four_bar": Shot("four_bar", "weightless", "four_bar"),
     "four_track_carrier": Shot("four_track_carrier", "sand", time=2.0),

@@ -101,7 +101,7 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
 
     Facts that need a simulation, such as vibrations, are those of the default step on flat ground.
     """
-    step, vibrations, problems = _simulated_facts(machine)
+    simulation, problems = _simulated(machine)
     positions = initial_positions(machine)
     starts = {joint.joint: joint.rpy for joint in machine.spherical_joints}
     poses = link_poses(machine, positions)
@@ -175,24 +175,25 @@ def machine_facts(machine: Machine) -> dict[str, Any]:
         "compliant_joints": [_plain(compliance) for compliance in machine.compliant_joints],
         "flexible_links": flexible_link_facts(machine),
         **running_gear_facts(machine),
-        "shovels": shovel_facts(machine),
+        "shovels": shovel_facts(machine, simulation),
         "sensors": sensor_facts(machine),
         "integrator": machine.integrator.method,
-        "step": step,
-        "vibrations": vibrations,
+        "step": None if simulation is None else simulation.step_size,
+        "vibrations": []
+        if simulation is None
+        else [_plain(vibration) for vibration in simulation.vibration.numerical_damping()],
         "warnings": [*machine.warnings, *problems],
     }
 
 
-def _simulated_facts(machine: Machine) -> tuple[float | None, list[dict[str, Any]], Sequence[str]]:
-    """Default step [s], vibrations of elastic joints with their numerical damping, and warnings."""
+def _simulated(machine: Machine) -> tuple[Simulation | None, Sequence[str]]:
+    """A simulation with the default step on flat ground, and warnings; None if there can be none."""
     try:
         with showing_compilation():
             simulation = Simulation(machine)
     except MachineError as error:
-        return None, [], [f"it cannot be simulated: {error}"]
-    vibrations = [_plain(vibration) for vibration in simulation.vibration.numerical_damping()]
-    return simulation.step_size, vibrations, simulation.warnings
+        return None, [f"it cannot be simulated: {error}"]
+    return simulation, simulation.warnings
 
 
 def report(machine: Machine, facts: dict[str, Any]) -> Iterator[str]:

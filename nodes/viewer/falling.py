@@ -9,9 +9,10 @@ import viser
 
 from grouser.nodes.viewer.colours import Colour, linear
 
-# Clods of a lot, as places from its middle to its ends; uneven, and largest clods [m]: chosen by eye.
-_PLACES = np.array([-0.85, -0.55, -0.1, 0.25, 0.7])
-_LARGEST = 0.06
+# Clods of a lot, and largest ones [m]: chosen by eye.
+_CLODS, _LARGEST = 5, 0.06
+# A lot keeps its mass as it falls: the digits beyond this say how its clods are shifted across the lip [kg].
+_SHIFTS = 1e-4
 
 
 class FallingSoil:
@@ -66,7 +67,9 @@ def clods(columns: Mapping[str, np.ndarray], density: float) -> tuple[np.ndarray
     """Places [m], (n, 3), and radii [m], (n,), of the clods of some lots: balls of their volume, up to a size."""
     middle = np.stack([columns["x"], columns["y"], columns["z"]], axis=1)
     half = np.stack([columns["half_x"], columns["half_y"], np.zeros(len(middle))], axis=1)
-    places = middle[:, np.newaxis] + _PLACES[:, np.newaxis] * half[:, np.newaxis]
-    volume = columns["mass"] / (density * len(_PLACES))
+    shift = columns["mass"][:, np.newaxis] / _SHIFTS
+    across = 2.0 * ((np.arange(_CLODS) / _CLODS + shift) % 1.0) - 1.0
+    places = middle[:, np.newaxis] + across[:, :, np.newaxis] * half[:, np.newaxis]
+    volume = columns["mass"] / (density * _CLODS)
     radii = np.minimum(np.cbrt(0.75 * volume / np.pi), _LARGEST)
-    return places.reshape(-1, 3).astype(np.float32), np.repeat(radii, len(_PLACES)).astype(np.float32)
+    return places.reshape(-1, 3).astype(np.float32), np.repeat(radii, _CLODS).astype(np.float32)

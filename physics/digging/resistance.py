@@ -7,8 +7,9 @@ A shovel in soil is held as by dry friction, up to a limit and never pushed:
 - PENETRATE: a strip footing under the edge, or squares under its teeth, and friction on both faces, against motion the
   way the edge points; where it moves to its face by more than 10 degrees from there, the wedge takes its place, and
   altogether from 20 degrees on.
-- BEAR: soil below the back of a bucket or of a blade, by its pressure-sinkage law; it stays pressed.
 - SIDE: soil beside the side plates, at Rankine's passive pressure, against motion along the edge either way.
+- BEAR: soil below surfaces that face down, by its pressure-sinkage law; it stays pressed. Backs and side plates bear
+  with both sides, a blade's face only where there is no wedge. Each of the corners of a shovel has its own force.
 
 Limits belong to the pose at the start of a step. The first two grow as the shovel moves on (`mobilisation`).
 """
@@ -23,15 +24,26 @@ from grouser.physics.digging.mobilisation import mobilised_share
 from grouser.physics.digging.penetration import edge_penetration, teeth_penetration
 from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z, ahead, rake
 from grouser.physics.digging.strip_force import strip_force
-from grouser.physics.digging.tools import BELOW, LENGTH, NORMAL_BELOW, NORMAL_UP, PLACE, Tools
+from grouser.physics.digging.tools import (
+    ACROSS,
+    AREA,
+    BELOW,
+    CORNER,
+    CORNERS,
+    NORMAL_ACROSS,
+    NORMAL_BELOW,
+    NORMAL_UP,
+    UP,
+    Tools,
+)
 from grouser.physics.digging.wedge import CutSoil
 from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.laws import pressure_stiffness
 from grouser.physics.soil.strata import press_surface
 from grouser.physics.soil.tiles import LEVEL, LOOSE, SURFACE, TYPE, SoilState, nearest_cell, open_cell_of
 
-CUT, PENETRATE, BEAR, SIDE = range(4)
-WAYS = 4
+CUT, PENETRATE, SIDE, BEAR = range(4)
+WAYS = BEAR + CORNERS
 # Cells ahead that the wedge may reach, and how far by the depth of the edge.
 _CELLS, _REACH = 64, 4.0
 # Plates closer to horizontal than this have no wedge [rad].
@@ -40,8 +52,9 @@ _FLATTEST = math.radians(8.0)
 _POINTED, _TURNED = math.sin(math.radians(10.0)), math.sin(math.radians(20.0))
 # Below this speed an edge has no direction of motion [m/s].
 _SLOW = 1e-3
-# A back is on soil within this distance above it [m], unless it leaves it faster than this [m/s].
-_TOUCHES, _LEAVES = 2e-4, 1e-4
+# A surface is on soil within this distance above it [m], unless it leaves it faster than this [m/s]; those closer to
+# upright than this, as a cosine, bear nothing.
+_TOUCHES, _LEAVES, _UPRIGHT = 2e-4, 1e-4, 0.05
 
 
 class Resistance(NamedTuple):
@@ -102,8 +115,7 @@ def measure_resistance(
         _measure_edge(ground, tools, t, pose, origin, twist, lip, soil, width, depth, work)
         work.limit[t, PENETRATE] *= mobilised_share(travel[PENETRATE], work.depth[t])
         _measure_side(ground, tools, t, pose, origin, soil, depth, work)
-    if tools.panel_start[t + 1] > tools.panel_start[t]:
-        _measure_back(ground, tools, t, pose, origin, twist, state, work)
+    _measure_bearing(ground, tools, t, pose, origin, twist, state, work)
 
 
 @inlined
@@ -252,58 +264,61 @@ def _measure_side(ground: SoftGround, tools: Tools, t, pose, origin, soil, depth
 
 
 @inlined
-def _measure_back(ground: SoftGround, tools: Tools, t, pose, origin, twist, state: SoilState, work: Resistance):
-    """Pressure of the soil below the back of a tool, which it presses down to where it is."""
+def _measure_bearing(ground: SoftGround, tools: Tools, t, pose, origin, twist, state: SoilState, work: Resistance):
+    """Pressure of the soil below surfaces that face down, which they press down to where they are."""
     spacing, soils, cell = ground.spacing, ground.soils, state.soil_cell
     # below the plate: against the direction of along x up
     bx = pose[ALONG_Z] * pose[UP_Y] - pose[ALONG_Y] * pose[UP_Z]
     by = pose[ALONG_X] * pose[UP_Z] - pose[ALONG_Z] * pose[UP_X]
     bz = pose[ALONG_Y] * pose[UP_X] - pose[ALONG_X] * pose[UP_Y]
     fx, fy = ahead(pose)
-    rows, reach = tools.strips[t], 0.5 * spacing * (abs(fx) + abs(fy))
-    force_x, force_y, force_z, moment_x, moment_y, moment_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for p in range(tools.panel_start[t], tools.panel_start[t + 1]):
-        panel = tools.panel[p]
-        nz = panel[NORMAL_UP] * pose[UP_Z] + panel[NORMAL_BELOW] * bz
-        if nz >= 0.0:
+    tilt = rake(pose)
+    faces = tools.carries[t] or not _FLATTEST < tilt < math.pi - _FLATTEST
+    reach, narrow = 0.5 * spacing * (abs(fx) + abs(fy)), min(tools.opening[t], tools.width[t])
+    for p in range(tools.point_start[t], tools.point_start[t + 1]):
+        point = tools.point[p]
+        nu, na, nb = point[NORMAL_UP], point[NORMAL_ACROSS], point[NORMAL_BELOW]
+        nz = nu * pose[UP_Z] + na * pose[ALONG_Z] + nb * bz
+        if abs(nz) < _UPRIGHT or (nz > 0.0 and not faces):
             continue
-        nx = panel[NORMAL_UP] * pose[UP_X] + panel[NORMAL_BELOW] * bx
-        ny = panel[NORMAL_UP] * pose[UP_Y] + panel[NORMAL_BELOW] * by
-        up, below = panel[PLACE], panel[BELOW]
-        speed_x, speed_y, speed_z = _velocity(
-            twist,
-            pose[X] + up * pose[UP_X] + below * bx - origin[0],
-            pose[Y] + up * pose[UP_Y] + below * by - origin[1],
-            pose[Z] + up * pose[UP_Z] + below * bz - origin[2],
-        )
-        if speed_x * nx + speed_y * ny + speed_z * nz < -_LEAVES:
+        outer = nz < 0.0
+        sign = 1.0 if outer else -1.0
+        nx = sign * (nu * pose[UP_X] + na * pose[ALONG_X] + nb * bx)
+        ny = sign * (nu * pose[UP_Y] + na * pose[ALONG_Y] + nb * by)
+        nz = -abs(nz)
+        up, across, below = point[UP], point[ACROSS], point[BELOW]
+        x = pose[X] + across * pose[ALONG_X] + up * pose[UP_X] + below * bx
+        y = pose[Y] + across * pose[ALONG_Y] + up * pose[UP_Y] + below * by
+        z = pose[Z] + across * pose[ALONG_Z] + up * pose[UP_Z] + below * bz
+        i, j = nearest_cell(x, spacing), nearest_cell(y, spacing)
+        if outer and (i * spacing - pose[X]) * fx + (j * spacing - pose[Y]) * fy > -reach:
+            continue  # a part of what stands there is ahead of the plate
+        at = open_cell_of(ground.terrain, spacing, state, i, j)
+        k = int(cell[at + TYPE])
+        if k < 0 or cell[at + SURFACE] < z - _TOUCHES:
             continue
-        parts = int(panel[LENGTH] / spacing) + 1
-        area = panel[LENGTH] * tools.width[t] / (parts * rows)
-        for n in range(parts):
-            # along the panel, from its middle
-            way = ((n + 0.5) / parts - 0.5) * panel[LENGTH]
-            up, below = panel[PLACE] + way * panel[NORMAL_BELOW], panel[BELOW] - way * panel[NORMAL_UP]
-            for s in range(rows):
-                across = ((s + 0.5) / rows - 0.5) * tools.width[t]
-                x = pose[X] + across * pose[ALONG_X] + up * pose[UP_X] + below * bx
-                y = pose[Y] + across * pose[ALONG_Y] + up * pose[UP_Y] + below * by
-                z = pose[Z] + across * pose[ALONG_Z] + up * pose[UP_Z] + below * bz
-                i, j = nearest_cell(x, spacing), nearest_cell(y, spacing)
-                if (i * spacing - pose[X]) * fx + (j * spacing - pose[Y]) * fy > -reach:
-                    continue  # a part of what stands there is ahead of the plate
-                at = open_cell_of(ground.terrain, spacing, state, i, j)
-                k = int(cell[at + TYPE])
-                if k < 0 or cell[at + SURFACE] < z - _TOUCHES:
-                    continue
-                sinkage = max(cell[at + LEVEL] - z, 0.0)
-                stiffness = pressure_stiffness(soils, k, min(panel[LENGTH], tools.width[t]), soils.exponent[k])
-                pressure = stiffness * sinkage ** soils.exponent[k]
-                if cell[at + SURFACE] > z:
-                    press_surface(cell, at, sinkage, pressure, sinkage)
-                gx, gy, gz = -area * pressure * nx, -area * pressure * ny, -area * pressure * nz
-                px, py, pz = x - origin[0], y - origin[1], z - origin[2]
-                force_x, force_y, force_z = force_x + gx, force_y + gy, force_z + gz
-                moment_x, moment_y = moment_x + py * gz - pz * gy, moment_y + pz * gx - px * gz
-                moment_z += px * gy - py * gx
-    _set_force(work, t, BEAR, force_x, force_y, force_z, moment_x, moment_y, moment_z)
+        px, py, pz = x - origin[0], y - origin[1], z - origin[2]
+        vx, vy, vz = _velocity(twist, px, py, pz)
+        if vx * nx + vy * ny + vz * nz < -_LEAVES:
+            continue
+        sinkage = max(cell[at + LEVEL] - z, 0.0)
+        pressure = pressure_stiffness(soils, k, narrow, soils.exponent[k]) * sinkage ** soils.exponent[k]
+        if cell[at + SURFACE] > z:
+            press_surface(cell, at, sinkage, pressure, sinkage)
+        _add_bearing(work, t, BEAR + int(point[CORNER]), -point[AREA] * pressure, nx, ny, nz, px, py, pz)
+    for way in range(BEAR, WAYS):
+        row = work.wrench[t, way]
+        _set_force(work, t, way, row[0], row[1], row[2], row[3], row[4], row[5])
+
+
+@inlined
+def _add_bearing(work: Resistance, t, way, force, nx, ny, nz, px, py, pz):
+    """Adds a force along a normal at a place to the sums of a corner."""
+    row = work.wrench[t, way]
+    gx, gy, gz = force * nx, force * ny, force * nz
+    row[0] += gx
+    row[1] += gy
+    row[2] += gz
+    row[3] += py * gz - pz * gy
+    row[4] += pz * gx - px * gz
+    row[5] += px * gy - py * gx

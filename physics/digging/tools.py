@@ -1,5 +1,6 @@
 """Shovels of a machine as constant arrays."""
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -8,15 +9,18 @@ import numpy as np
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.description.data.world import World
+from grouser.physics.digging.capacity import profile_area
 from grouser.physics.digging.holding import make_holding, no_holding
 from grouser.physics.model.names import Names
 
 # Strips of an edge are as wide as cells, but there are no more than this.
 STRIPS = 64
-# Columns of a panel of a back: place of its middle along the plate and depth below the plate, its outward
-# normal in the same axes, and its length.
-PLACE, BELOW, NORMAL_UP, NORMAL_BELOW, LENGTH = range(5)
-PANEL = 5
+# Columns of a point of a surface: places up the plate, along the edge and below the plate [m]; unit normal of the
+# surface in the same axes, outwards; its area [m2]; which of the corners it belongs to.
+UP, ACROSS, BELOW, NORMAL_UP, NORMAL_ACROSS, NORMAL_BELOW, AREA, CORNER = range(8)
+POINT = 8
+# A surface has a corner for each half across and for each half up the plate.
+CORNERS = 4
 
 
 class Tools(NamedTuple):
@@ -37,8 +41,8 @@ class Tools(NamedTuple):
         strips: of the edge.
         carries: whether it is a bucket.
         holds, centre: what it holds, as of `Holding`.
-        panel_start: first panel of each tool, and the number of all, (tools + 1,).
-        panel: of the backs, (panels, PANEL).
+        point_start: first point of the surfaces of each tool, and the number of all, (tools + 1,).
+        point: of the backs and sides, as far apart as cells, (points, POINT).
     """
 
     body: np.ndarray
@@ -61,8 +65,8 @@ class Tools(NamedTuple):
     carries: np.ndarray
     holds: np.ndarray
     centre: np.ndarray
-    panel_start: np.ndarray
-    panel: np.ndarray
+    point_start: np.ndarray
+    point: np.ndarray
 
 
 def make_tools(machine: Machine, names: Names, world: World) -> Tools:
@@ -75,7 +79,7 @@ def make_tools(machine: Machine, names: Names, world: World) -> Tools:
     axes = [_axes(shovel, names) for shovel in found]
     repose = ground.soils[0].repose_angle if ground is not None else 0.0
     holdings = [make_holding(one.profile, one.width, repose) if one.profile else no_holding() for one in found]
-    panels = [_panels(shovel) for shovel in found]
+    points = [_points(shovel, ground.cell) for shovel in found if ground]
     empty = no_holding()
 
     def vectors(k: int) -> np.ndarray:
@@ -105,8 +109,8 @@ def make_tools(machine: Machine, names: Names, world: World) -> Tools:
         carries=np.array([bool(one.profile) for one in found], dtype=np.bool_),
         holds=np.array([one.volume for one in holdings]).reshape(-1, *empty.volume.shape),
         centre=np.array([one.centre for one in holdings]).reshape(-1, *empty.centre.shape),
-        panel_start=np.concatenate([[0], np.cumsum([len(some) for some in panels])]).astype(np.int64),
-        panel=np.concatenate([np.zeros((0, PANEL)), *panels]),
+        point_start=np.concatenate([[0], np.cumsum([len(some) for some in points])]).astype(np.int64),
+        point=np.concatenate([np.zeros((0, POINT)), *points]),
     )
     for array in tools:
         array.flags.writeable = False
@@ -144,10 +148,50 @@ def _axes(shovel: Shovel, names: Names) -> tuple[np.ndarray, ...]:
     return names.link_position[link] + turn @ edge, turn @ along, turn @ up, turn @ lip
 
 
-def _panels(shovel: Shovel) -> np.ndarray:
-    """Panels between the points of a profile; that behind the plate of a blade."""
-    points = np.array(shovel.profile or ((0.0, 0.0), (shovel.opening, 0.0)))
-    step = np.diff(points, axis=0)
-    length = np.linalg.norm(step, axis=1)
-    middle = 0.5 * (points[:-1] + points[1:])
-    return np.column_stack([middle, -step[:, 1] / length, step[:, 0] / length, length])[length > 0.0]
+def _points(shovel: Shovel, cell: float) -> np.ndarray:
+    """Points of the back, between the points of the profile, or behind the plate of a blade; and of side plates."""
+    profile = np.array(shovel.profile or ((0.0, 0.0), (shovel.opening, 0.0)))
+    columns = _steps(-0.5 * shovel.width, 0.5 * shovel.width, cell)
+    found = []
+    for begin, end in itertools.pairwise(profile):
+        length = float(np.linalg.norm(end - begin))
+        if length == 0.0:
+            continue
+        (along, down), shares = (end - begin) / length, _steps(0.0, 1.0, cell / length)
+        places, across = (axis.ravel() for axis in np.meshgrid(shares, columns, indexing="ij"))
+        up, below = (begin[:, np.newaxis] + (end - begin)[:, np.newaxis] * places).tolist()
+        area = length * shovel.width / len(places)
+        found.append(_surface(shovel, np.array(up), across, np.array(below), (-down, 0.0, along), area))
+    if shovel.profile and shovel.side_plates:
+        up, below = _inside(profile, cell)
+        for side in (-1.0, 1.0):
+            area = abs(profile_area(profile.tolist())) / max(len(up), 1)
+            across = np.full(len(up), 0.5 * side * shovel.width)
+            found.append(_surface(shovel, up, across, below, (0.0, side, 0.0), area))
+    return np.concatenate(found)
+
+
+def _surface(
+    shovel: Shovel, up: np.ndarray, across: np.ndarray, below: np.ndarray, normal: tuple[float, ...], area: float
+) -> np.ndarray:
+    """Rows of points with a common normal and area."""
+    corner = 2.0 * (up > 0.5 * shovel.opening) + (across > 0.0)
+    return np.column_stack([up, across, below, *(np.full(len(up), one) for one in (*normal, area)), corner])
+
+
+def _steps(begin: float, end: float, most: float) -> np.ndarray:
+    """Middles of equal parts of a range, none longer than a cell."""
+    count = max(math.ceil((end - begin) / most - 1e-9), 1)
+    return begin + (end - begin) * (np.arange(count) + 0.5) / count
+
+
+def _inside(profile: np.ndarray, cell: float) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a grid within a profile: places up the plate and below it."""
+    (left, low), (right, high) = profile.min(axis=0), profile.max(axis=0)
+    x, y = (axis.ravel() for axis in np.meshgrid(_steps(left, right, cell), _steps(low, high, cell), indexing="ij"))
+    inside = np.zeros(len(x), dtype=np.bool_)
+    for (x0, y0), (x1, y1) in zip(profile, np.roll(profile, -1, axis=0), strict=True):
+        if y0 != y1:
+            crosses = ((y0 > y) != (y1 > y)) & (x < x0 + (y - y0) / (y1 - y0) * (x1 - x0))
+            inside ^= crosses
+    return x[inside], y[inside]

@@ -38,7 +38,7 @@ class Workspace(NamedTuple):
     """Buffers of a step.
 
     Attributes:
-        wrench: force and moment about the origin on each pushed link [N, N m], world axes, (links, 6).
+        wrench: force and moment about the origin on each link, world axes, 0 of those not pushed [N, N m], (links, 6).
     """
 
     wrench: np.ndarray
@@ -65,6 +65,7 @@ def apply_forces(context: Context):
     model, motion, push = context.system.multibody, context.workspace.multibody, context.command.push
     for link in range(context.system.pushing.body.shape[0]):
         if not _is_pushed(context, link):
+            context.workspace.pushing.wrench[link, :] = 0.0
             continue
         body = context.system.pushing.body[link]
         wrench = context.workspace.pushing.wrench[link]

@@ -13,7 +13,7 @@ from grouser.physics.digging.flight import HALF_X, HALF_Y, LOT, Y, Z
 from grouser.physics.digging.flight import MASS as LOT_MASS
 from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.plate import X
-from grouser.physics.digging.resistance import CUT, PENETRATE
+from grouser.physics.digging.resistance import BEAR, CUT, PENETRATE
 from grouser.physics.digging.room import LOADED
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.readings.measurements import DiggingForce, SoilBalance
@@ -34,13 +34,13 @@ def digging_force(system: System, state: State, workspace: Workspace, tool: int)
     work, origin = workspace.digging, workspace.multibody.kinematics.origin
     wrench = work.force[tool] @ work.resistance.wrench[tool]
     edge = work.pose[tool, X : X + 3] - origin
-    separation, penetration, bearing, side = work.force[tool].tolist()
+    separation, penetration, side = work.force[tool, :BEAR].tolist()
     bank = float(state.digging.taken[tool, LOADED] / system.soil.soils.density[0])
     spent = -float(state.digging.work[tool, [CUT, PENETRATE]].sum())
     return DiggingForce(
         separation=separation,
         penetration=penetration,
-        bearing=bearing,
+        bearing=float(work.force[tool, BEAR:].sum()),
         side=side,
         force_world=wrench[:3],
         moment_world=wrench[3:] - cross_product(edge, wrench[:3]),

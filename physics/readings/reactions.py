@@ -61,8 +61,8 @@ def pair_reactions(system: System, workspace: Workspace) -> np.ndarray:
 def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     """Mean wrench over the last step that each body got through its joint, about the kinematics' origin.
 
-    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, soil, tracks, loop joints and
-    cylinders contribute a part of it.
+    The Newton-Euler equations give the force on the bodies beyond a joint; contacts, soil, tracks, shovels, grains,
+    loop joints, cylinders and pushes contribute a part of it.
 
     Returns:
         Force and moment of each body, world axes, (bodies, 6) [N, N m].
@@ -77,6 +77,9 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     _give_contacts(workspace, given)
     _give_soil(system, workspace, given)
     _give_tracks(system, workspace, given)
+    _give_shovels(system, workspace, given)
+    _give_grains(system, workspace, given)
+    _give_pushes(system, workspace, given)
     _give_pairs(system, workspace, given)
     _give_cylinders(system, workspace, given)
     for body in range(len(wrench) - 1, -1, -1):
@@ -120,6 +123,28 @@ def _give_tracks(system, workspace, given):
         pushed = np.array([*impulse, *cross_product(at, impulse)])
         given[body] += pushed
         given[tracks.body[t]] -= pushed
+
+
+def _give_shovels(system, workspace, given):
+    """What soil holds a shovel with, and the impulse of what it loads and spills; its load is the body's inertia."""
+    work = workspace.digging
+    for body, force, unit, exchanged in zip(
+        system.digging.body, work.force, work.resistance.wrench, work.given, strict=True
+    ):
+        given[body] += system.settings.step * (force @ unit) + exchanged
+
+
+def _give_grains(system, workspace, given):
+    work, kinematics = workspace.granular.grains, workspace.multibody.kinematics
+    for body, impulse in zip(system.granular.body, work.impulse, strict=False):
+        if body >= 0:
+            moment = impulse[3:6] + cross_product(kinematics.position[body], impulse[:3])
+            given[body] += [*impulse[:3], *moment]
+
+
+def _give_pushes(system, workspace, given):
+    for body, wrench in zip(system.pushing.body, workspace.pushing.wrench, strict=True):
+        given[body] += system.settings.step * wrench
 
 
 def _give_pairs(system, workspace, given):

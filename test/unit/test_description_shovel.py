@@ -48,7 +48,7 @@ def test_profile_on_either_side_of_the_plate_is_behind_it():
 
 
 def test_capacities_by_the_struck_volume_and_the_heaps_on_it():
-    facts = shovel_facts(machine_with())[0]
+    facts = shovel_facts(machine_with(), None)[0]
     found = [
         facts[f"{name}_capacity{slope}"] for name, slope in (("struck", ""), ("heaped", "_1_1"), ("heaped", "_1_2"))
     ]
@@ -58,7 +58,7 @@ def test_capacities_by_the_struck_volume_and_the_heaps_on_it():
 
 
 def test_blade_has_no_capacity():
-    facts = shovel_facts(machine_with(profile=None, teeth=None, tooth_side=None))[0]
+    facts = shovel_facts(machine_with(profile=None, teeth=None, tooth_side=None), None)[0]
     assert facts["struck_capacity"] is facts["heaped_capacity_1_1"] is None
     assert "-" in [*shovel_lines([facts])][-1].split()
 
@@ -70,7 +70,7 @@ def test_tools_of_a_fleet_keep_their_links():
 
 
 def test_excavator_has_a_bucket_and_a_blade():
-    bucket, blade = shovel_facts(shipped_machine("excavator"))
+    bucket, blade = shovel_facts(shipped_machine("excavator"), None)
     assert (bucket["link"], blade["link"]) == ("bucket_body", "blade_link")
     # sides of the drawing: lip, bottom and back by the shoelace formula, and plates 0.44 m apart
     x, z = (0.48, 0.355, 0.203, 0.07, 0.04), (0.07, 0.211, 0.239, 0.144, -0.02)

@@ -10,6 +10,7 @@ from grouser.catalogue import machine_file, world_file
 from grouser.physics.base.errors import MachineError
 from grouser.physics.description import parse_machine
 from grouser.physics.description.data.world import World
+from grouser.physics.simulation.pushes import Push
 
 BODY = '<inertial>{at}<mass value="{mass}"/><inertia ixx="0.2" iyy="0.3" izz="0.4"/></inertial>'
 FREE = World(ground=None)
@@ -29,6 +30,27 @@ def joint(name, kind, parent, child, more=""):
 
 def simulated(*parts, world=FREE, base=None):
     return Simulation(parse_machine(f'<robot name="r">{"".join(parts)}</robot>', "r.urdf", base), world)
+
+
+def test_a_push_beyond_a_joint_passes_through_it():
+    tool = (
+        '<link name="world"/>',
+        link("tool", 3.0, "0.2 0 0"),
+        joint("flange", "fixed", "world", "arm"),
+        link("arm", 5.0),
+        joint("wrist", "revolute", "arm", "tool", '<axis xyz="0 1 0"/>'),
+        '<grouser><servo_drive joint="wrist" mode="position" stiffness="1e7" damping="1e5"/>',
+        '<force_torque_sensor name="cell" joint="wrist"/></grouser>',
+    )
+    simulation = simulated(*tool)
+    simulation.pushes["tool"] = Push((10.0, 20.0, -30.0), (0.2, 0.0, 0.0))
+    simulation.step(3000)
+    cell = simulation.sensors.force_torque_sensor["cell"]
+    np.testing.assert_allclose(cell, [-10.0, -20.0, 3.0 * G + 30.0, 0.0, -0.2 * (3.0 * G + 30.0), -4.0], atol=1e-3)
+    del simulation.pushes["tool"]
+    simulation.step(3000)
+    cell = simulation.sensors.force_torque_sensor["cell"]
+    np.testing.assert_allclose(cell, [0.0, 0.0, 3.0 * G, 0.0, -0.6 * G, 0.0], atol=1e-3)
 
 
 def test_weight_on_a_fixed_joint_beyond_a_driven_one():

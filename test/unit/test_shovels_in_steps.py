@@ -23,6 +23,7 @@ JOINT = """<joint name="{name}" type="{kind}"><parent link="{parent}"/><child li
   <limit lower="-20" upper="20" effort="1e6" velocity="50"/></joint>"""
 SHOVEL = """<shovel name="tool" link="tool" cutting_edge="0 -{half} 0  0 {half} 0" top_edge="{top}"
   cutting_direction="{out}" edge_thickness="0.01" {more}/>"""
+SENSOR = '<force_torque_sensor name="cell" joint="z"/>'
 BUCKET = 'profile="0 0 0  -0.3 0 -0.05  -0.4 0 0.15  -0.3 0 0.3" side_plates="true"'
 BED = 'profile="0 0 0  0 0 -0.5  -3 0 -0.5  -3 0 0"'
 SOIL = """
@@ -46,7 +47,9 @@ def rig(
         parts.append(JOINT.format(name=joint, kind=kind, parent=parent, child=child, axis=along))
     drives = "".join(f'<servo_drive joint="{joint}" mode="velocity" damping="1e9"/>' for joint in driven.split())
     shovel = SHOVEL.format(half=half, top=top, out=out, more=more)
-    text = f'<robot name="{name}"><link name="rail"/>{"".join(parts)}<grouser>{drives}{shovel}</grouser></robot>'
+    text = (
+        f'<robot name="{name}"><link name="rail"/>{"".join(parts)}<grouser>{drives}{shovel}{SENSOR}</grouser></robot>'
+    )
     return parse_machine(text, f"{name}.urdf", base="fixed")
 
 
@@ -146,6 +149,21 @@ def test_a_load_weighs_on_its_body_and_moves_with_it(dug):
         assert dug.joint_effort["z"] == pytest.approx((80.0 + mass) * 9.81, rel=1e-4), z
     dug.command["z"] = 0.0
     dug.step(400)
+
+
+def test_a_sensor_in_the_mast_feels_load_and_soil(dug):
+    load = masses(dug)[1]
+    dug.step(10)
+    assert dug.sensors.force_torque_sensor["cell"][2] == pytest.approx((80.0 + load) * 9.81, rel=1e-5)
+    blade = start(rig(""), loam(), z=-0.1)
+    blade.command["x"] = 0.1
+    blade.step(200)
+    soil = blade.digging_force("tool").force_world
+    assert soil[0] < -100.0
+    # the mast moves evenly: what is not its weight is the soil's
+    assert blade.sensors.force_torque_sensor["cell"][:3] == pytest.approx(
+        [-soil[0], 0.0, 80.0 * 9.81 - soil[2]], abs=0.5
+    )
 
 
 def glide_and_spill(step: float) -> float:

@@ -13,6 +13,7 @@ from shipped import shipped_machine
 
 from grouser import Simulation, World, load_machine
 from grouser.catalogue import machine_file, program_file
+from grouser.commands.tool_forces import tool_forces
 from grouser.physics.base import spatial
 from grouser.physics.description.data.contact import SelfCollision
 from grouser.physics.description.data.pose import Pose
@@ -289,6 +290,15 @@ def test_digging_forces_are_those_of_the_data_sheet(machine):
     assert strength(machine, "stick")[0] * np.abs(levers).max() / radius == pytest.approx(
         SHEET["stick_force"], rel=0.05
     )
+
+
+def test_inspect_lists_the_digging_forces_and_what_limits_them(machine):
+    """0.5 %: between the positions that are tried. The stick gives way before the bucket's cylinder stalls."""
+    breakout, digging = tool_forces(Simulation(machine), machine.shovels[0])
+    assert breakout.pressure_force == pytest.approx(bucket_force(machine)[0], rel=5e-3)
+    assert digging.pressure_force == pytest.approx(SHEET["stick_force"], rel=0.05)
+    assert digging.force < breakout.force < breakout.pressure_force
+    assert breakout.limit in ("pressure", "pressure of stick")
 
 
 @pytest.mark.parametrize("name", ["boom", "stick"])
