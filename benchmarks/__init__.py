@@ -25,6 +25,7 @@ NAMES: tuple[str, ...] = (
     "flexible",
     "hydraulics",
     "granular",
+    "blocks",
     "digging",
     "soil",
     "tracks",

@@ -15,10 +15,9 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from grouser.physics.blocks.assembly import Assembly
 from grouser.physics.blocks.building import Block
-from grouser.physics.blocks.interface import Interface
-from grouser.physics.blocks.modes import BlockMaterial
 from grouser.physics.blocks.polyhedron import make_box
 from grouser.physics.blocks.walls import make_wall
+from grouser.physics.description.data.blocks import BlockMaterial, Interface
 
 FOLDER = Path(__file__).parent / "images"
 # Speed of the tool [m/s], and how long it has it [s].

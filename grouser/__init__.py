@@ -23,6 +23,14 @@ if TYPE_CHECKING:
         ParameterError,
     )
     from grouser.physics.description import load_soil
+    from grouser.physics.description.data.blocks import (
+        BlockMaterial,
+        Blocks,
+        BlockWall,
+        ConvexSolid,
+        Interface,
+        LooseBlock,
+    )
     from grouser.physics.description.data.granular import (
         GrainEmitter,
         GrainFill,
@@ -52,10 +60,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BlockMaterial",
+    "BlockWall",
+    "Blocks",
     "Box",
     "BusyError",
     "Capsule",
     "ConvergenceError",
+    "ConvexSolid",
     "Cylinder",
     "DivergenceError",
     "DryFriction",
@@ -69,6 +81,8 @@ __all__ = [
     "Ground",
     "GrouserError",
     "Heightfield",
+    "Interface",
+    "LooseBlock",
     "Machine",
     "MachineError",
     "Member",
@@ -100,10 +114,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BlockMaterial": "grouser.physics.description.data.blocks",
+    "BlockWall": "grouser.physics.description.data.blocks",
+    "Blocks": "grouser.physics.description.data.blocks",
     "Box": "grouser.physics.description.data.shapes",
     "BusyError": "grouser.physics.base.errors",
     "Capsule": "grouser.physics.description.data.shapes",
     "ConvergenceError": "grouser.physics.base.errors",
+    "ConvexSolid": "grouser.physics.description.data.blocks",
     "Cylinder": "grouser.physics.description.data.shapes",
     "DivergenceError": "grouser.physics.base.errors",
     "DryFriction": "grouser.studies.friction.system",
@@ -117,6 +135,8 @@ _HOMES = {
     "Ground": "grouser.physics.description.data.world",
     "GrouserError": "grouser.physics.base.errors",
     "Heightfield": "grouser.physics.description.data.world",
+    "Interface": "grouser.physics.description.data.blocks",
+    "LooseBlock": "grouser.physics.description.data.blocks",
     "Machine": "grouser.physics.description.data.machine",
     "MachineError": "grouser.physics.base.errors",
     "Member": "grouser.physics.description.data.machine",

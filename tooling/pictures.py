@@ -70,6 +70,7 @@ class Shot:
 
 SHOTS = {
     "demolition_robot": Shot("demolition_robot", program="demolition_robot"),
+    "demolition_robot_wall": Shot("demolition_robot", "rubble", "demolition_robot_wall", 9.3),
     "excavator": Shot("excavator", program="excavator"),
     "excavator_gravel": Shot("excavator", "gravel_pit", "excavator_digging", 12.5),
     "excavator_trench": Shot("excavator", "quarry", "excavator_trench", 23.0),

@@ -127,6 +127,7 @@ OUTPUTS = (
         30.0,
         "granular_rate",
     ),
+    Output("blocks/markers", "visualization_msgs/MarkerArray", OPTIONAL, rate=30.0, rate_parameter="blocks_rate"),
     Output(
         "terrain",
         "sensor_msgs/PointCloud2",

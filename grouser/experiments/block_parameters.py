@@ -11,10 +11,9 @@ from scipy.optimize import minimize_scalar
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.blocks.assembly import RELAXATIONS, Assembly, Relaxed
 from grouser.physics.blocks.building import Block
-from grouser.physics.blocks.interface import Interface
-from grouser.physics.blocks.modes import BlockMaterial
 from grouser.physics.blocks.polyhedron import make_box
 from grouser.physics.blocks.walls import make_wall
+from grouser.physics.description.data.blocks import BlockMaterial, Interface
 
 MATERIAL = {
     "youngs_modulus": positive(1e9, "Pa", "E of the blocks"),

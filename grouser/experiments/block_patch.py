@@ -16,9 +16,9 @@ from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.blocks.assembly import Assembly
 from grouser.physics.blocks.building import Block
-from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.polyhedron import make_prism
 from grouser.physics.blocks.walls import make_wall
+from grouser.physics.description.data.blocks import Interface
 
 DESCRIPTION = "patch test of deformable blocks: uniform stress through cuts"
 PARAMETERS = {

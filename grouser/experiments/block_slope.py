@@ -15,8 +15,8 @@ from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.blocks.assembly import Assembly
 from grouser.physics.blocks.building import Block
-from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.polyhedron import make_box
+from grouser.physics.description.data.blocks import Interface
 
 DESCRIPTION = "a deformable cube holds or slides on a slope"
 PARAMETERS = {

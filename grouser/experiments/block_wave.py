@@ -11,8 +11,8 @@ from grouser.experiments.block_parameters import CHAIN, TIMES, read_material
 from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.physics.blocks.assembly import Assembly
-from grouser.physics.blocks.interface import Interface
 from grouser.physics.blocks.walls import make_wall
+from grouser.physics.description.data.blocks import Interface
 
 DESCRIPTION = "a pulse runs along a bar of deformable blocks"
 PARAMETERS = {

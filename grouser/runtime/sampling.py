@@ -163,6 +163,21 @@ class ObjectPoses:
 
 
 @dataclass(frozen=True, eq=False)
+class BlockScene:
+    """The deformable blocks of a world at one step.
+
+    Attributes:
+        names: of the blocks.
+        triangles: of their surfaces, from their centres in their axes, (k, 3, 3) each [m].
+        poses: x y z qx qy qz qw of these axes in the world, (blocks, 7).
+    """
+
+    names: tuple[str, ...]
+    triangles: tuple[np.ndarray, ...]
+    poses: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Moment:
     """Data of one step to publish.
 
@@ -473,6 +488,12 @@ def sample_grains(reading: Reading) -> dict[str, np.ndarray]:
     every = -(-len(state["ident"]) // max(reading.limits.grains, 1))
     chosen = state.pop("ident") % max(every, 1) == 0
     return {name: values[chosen] for name, values in state.items()}
+
+
+def sample_blocks(reading: Reading) -> BlockScene:
+    """The blocks of the world."""
+    blocks = reading.simulation.blocks
+    return BlockScene(blocks.names, blocks.triangles, np.hstack([blocks.position, blocks.quaternion]))
 
 
 def terrain_points(patch: TerrainPatch) -> dict[str, np.ndarray]:

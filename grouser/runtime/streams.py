@@ -198,6 +198,7 @@ _SHOVELS = Given(
     "shovels, and soil in its world", lambda machine, world: world.soil is not None and bool(machine.shovels)
 )
 _GRAINS = Given("grains, in its world", lambda machine, world: world.granular is not None)
+_BLOCKS = Given("blocks, in its world", lambda machine, world: world.blocks is not None)
 _SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
 
 
@@ -231,6 +232,7 @@ def _reaction(source: StreamSource, joint: str) -> str:
 
 
 TRACK_MARKERS = "track_markers"
+BLOCK_MARKERS = "blocks/markers"
 # Of the simulation, not of a robot.
 CLOCK = "/clock"
 OBJECT_POSES = "objects/poses"
@@ -585,6 +587,17 @@ STREAMS = {
             Rate("granular_rate", 30.0, "granular/points"),
             sampling.sample_grains,
             _GRAINS,
+            frame=_map,
+            on_demand=True,
+        ),
+        Stream(
+            BLOCK_MARKERS,
+            "visualization_msgs/msg/MarkerArray",
+            "shapes and poses of the deformable blocks of the world; the namespace of each marker is the block's name",
+            RELIABLE,
+            Rate("blocks_rate", 30.0, BLOCK_MARKERS),
+            sampling.sample_blocks,
+            _BLOCKS,
             frame=_map,
             on_demand=True,
         ),

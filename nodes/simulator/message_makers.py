@@ -8,9 +8,10 @@ import numpy as np
 
 from grouser.nodes.shared import messages, sensor_messages
 from grouser.nodes.simulator.belt_messages import BeltMarkers
+from grouser.nodes.simulator.block_messages import BlockMarkers
 from grouser.nodes.simulator.contact_messages import ContactMarkers, contacts_message
 from grouser.runtime.sampling import ContactScene, LinkPoses, Odometry, joint_axes
-from grouser.runtime.streams import TRACK_MARKERS, Stream, StreamSource
+from grouser.runtime.streams import BLOCK_MARKERS, TRACK_MARKERS, Stream, StreamSource
 
 # Takes a time [ns], a value of the stream's sampler and the time between two samples [s]; returns the message, or None
 # if there is nothing to publish.
@@ -145,6 +146,9 @@ def _markers(stream: Stream, source: StreamSource, item: str) -> MakeMessage:
     if stream.topic == TRACK_MARKERS:
         belts = BeltMarkers(source)
         return lambda stamp, sample, _interval: belts.message(stamp, sample)
+    if stream.topic == BLOCK_MARKERS:
+        blocks = BlockMarkers(_frame(stream, source, item))
+        return lambda stamp, scene, _interval: blocks.message(stamp, scene)
     weight = _GRAVITY * sum(link.inertial.mass for link in source.machine.links if link.inertial)
     markers = ContactMarkers(_frame(stream, source, item), 1.0 / (weight or 1.0))
 

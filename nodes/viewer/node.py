@@ -2,10 +2,10 @@
 
 Subscribes to ``robot_description``, ``/tf``, ``/tf_static``, ``ground_truth/odom``, ``contact_wrenches/<link>``,
 ``hydraulics/state``, ``hydraulics/circuit``, ``slip``, ``joint_states``, ``terrain``, ``terrain/falling``,
-``granular/points``, ``bucket/load``, ``digging/force``, ``objects/shapes``, ``objects/poses`` and ``/diagnostics``. The
-page commands the machine by a node of its own (`grouser.nodes.viewer.page`). The viewer may start before or after the
-simulator, and shows the new machine when the simulator restarts with another one. No topic describes the world: the
-parameter `world` names it.
+``granular/points``, ``blocks/markers``, ``bucket/load``, ``digging/force``, ``objects/shapes``, ``objects/poses`` and
+``/diagnostics``. The page commands the machine by a node of its own (`grouser.nodes.viewer.page`). The viewer may start
+before or after the simulator, and shows the new machine when the simulator restarts with another one. No topic
+describes the world: the parameter `world` names it.
 """
 
 import math
@@ -18,6 +18,7 @@ from time import monotonic
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Pose as PoseMessage
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, TimeoutException
 from rclpy.node import Node
@@ -143,6 +144,7 @@ class Viewer(Node):
         self._object_poses = Newest(self, TFMessage, topics.OBJECT_POSES, NEWEST_QUALITY, group)
         self._grains = Newest(self, PointCloud2, topics.GRAINS, NEWEST_QUALITY, group)
         self._falling = Newest(self, PointCloud2, topics.FALLING, NEWEST_QUALITY, group)
+        self._blocks = Newest(self, MarkerArray, topics.BLOCKS, NEWEST_QUALITY, group)
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
         self._terrain_stamp = 0
         self._measured_at = (monotonic(), 0.0)
@@ -239,6 +241,20 @@ class Viewer(Node):
         if (columns := cloud_columns(self._grains.read(message), GRAIN_VALUES)) is not None:
             self.scene.grains.receive(columns)
 
+    def _move_blocks(self) -> None:
+        """Draws the newest blocks, if there are new ones."""
+        if self.scene.blocks is None or (message := self._blocks.take()) is None:
+            return
+        markers = self._blocks.read(message).markers
+        shown = [(marker, valid_pose(_numbers_of(marker.pose))) for marker in markers]
+        poses = [[*pose.position, *pose.quaternion] for _, pose in shown if pose is not None]
+        drawn = [marker for marker, pose in shown if pose is not None and len(marker.points) % 3 == 0]
+        if drawn and len(drawn) == len(poses):
+            triangles = [
+                np.array([(point.x, point.y, point.z) for point in marker.points]).reshape(-1, 3, 3) for marker in drawn
+            ]
+            self.scene.blocks.receive([marker.ns for marker in drawn], triangles, np.array(poses))
+
     def _move_soil(self) -> None:
         """Draws the newest soil in the air, if there is some."""
         if self.scene.falling is None or (message := self._falling.take()) is None:
@@ -297,6 +313,7 @@ class Viewer(Node):
             self.scene.refresh_visibility()
             self.scene.colour_ground()
             self._move_grains()
+            self._move_blocks()
             self._move_soil()
             self.scene.plots.draw(1e-9 * (moments.time or 0), self._signals)
             self.scene.cameras.follow()
@@ -374,3 +391,9 @@ def _make_viewer() -> Viewer:
             f"the Python package {package} is not installed: pip install {package} (for the Python that runs ROS 2: "
             f"{sys.executable})"
         ) from error
+
+
+def _numbers_of(pose: PoseMessage) -> tuple[float, ...]:
+    """Position and quaternion of a message."""
+    at, turn = pose.position, pose.orientation
+    return at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w

@@ -13,6 +13,7 @@ import numpy as np
 import viser
 
 from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.viewer.blocks import BlocksView
 from grouser.nodes.viewer.buckets import BucketView
 from grouser.nodes.viewer.camera import Cameras
 from grouser.nodes.viewer.colours import Colour
@@ -69,6 +70,7 @@ class Scene:
         plots: of chosen signals.
         terrain: soft ground with its ruts; None for other ground.
         grains: of the world; None for a world without.
+        blocks: deformable ones of the world; None for a world without.
         falling: soil in the air; None on rigid ground.
         problems: descriptions of parts of the world that cannot be drawn.
     """
@@ -107,6 +109,7 @@ class Scene:
             terrain_view(self.server.scene, ground, soil) if ground is not None and soil is not None else None
         )
         self.grains = GrainsView(self.server.scene) if world.granular is not None else None
+        self.blocks = BlocksView(self.server.scene) if world.blocks is not None else None
         self.falling = None if world.soil is None else _falling_soil(self.server.scene, world.soil)
         self.objects = ObjectsView(self.server.scene)
         self._add_panel()

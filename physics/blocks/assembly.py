@@ -20,12 +20,13 @@ from grouser.physics.base.spatial import matrix
 from grouser.physics.blocks.building import Block, make_loads, make_state, make_system, make_workspace
 from grouser.physics.blocks.energy import Energy, read_energy
 from grouser.physics.blocks.faces import gauss_points
-from grouser.physics.blocks.interface import Interface, make_laws
-from grouser.physics.blocks.modes import BlockMaterial, elasticity, make_modes, mode_shapes, strain_operator
+from grouser.physics.blocks.interface import make_laws
+from grouser.physics.blocks.modes import elasticity, make_modes, mode_shapes, strain_operator
 from grouser.physics.blocks.motion import advance
 from grouser.physics.blocks.relaxation import relax
 from grouser.physics.blocks.stiffness import critical_step, scaled_masses
 from grouser.physics.blocks.system import State
+from grouser.physics.description.data.blocks import BlockMaterial, Interface
 
 # Beyond the masses with which steps are just stable: `local` makes forces against the motion 1.8 times as large.
 _MASS_FACTORS = {"viscous": 1.1, "local": 2.0}
@@ -181,9 +182,13 @@ class Assembly:
             self.state.quaternion[number] = require_quaternion("quaternion", quaternion)
 
     def take_impulse(self, block: str) -> np.ndarray:
-        """Impulse [N s], and its moment about the centre, of the others on a driven block since last taken, (6,)."""
+        """What the others did to a driven block since last taken: impulse and its moment about its centre now, (6,).
+
+        Units are N s and N m s.
+        """
         number = self._driven(block)
         impulse = self.state.impulse[number].copy()
+        impulse[3:] -= np.cross(self.state.displacement[number], impulse[:3])
         self.state.impulse[number] = 0.0
         return impulse
 

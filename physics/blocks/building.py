@@ -22,11 +22,13 @@ class Block:
         name: unique.
         shape: in the world [m].
         driven: whether it moves as it is told, as floors, walls and tools do.
+        bonded: whether it is bonded to others that are, where their faces touch at the start.
     """
 
     name: str
     shape: Polyhedron
     driven: bool = False
+    bonded: bool = True
 
 
 def make_system(blocks: Sequence[Block], modes: Sequence[Modes], order: int, laws: Laws) -> System:
@@ -111,7 +113,7 @@ def make_workspace(system: System, state: State) -> Workspace:
     count, width = state.q.shape
     points, room = len(system.joints.area), len(state.contact_pair)
     shapes = system.shapes
-    largest = int(np.diff(shapes.loop_start).max())
+    largest = int(np.diff(shapes.loop_start).max(initial=0))
     return Workspace(
         position=np.zeros((count, 3)),
         rotation=np.zeros((count, 3, 3)),
@@ -120,9 +122,11 @@ def make_workspace(system: System, state: State) -> Workspace:
         modal=np.zeros((count, width)),
         jump=np.zeros((points, 6)),
         point_force=np.zeros((points, 3)),
+        near=np.ones(count, dtype=bool),
+        joint_count=np.zeros(count, dtype=np.int64),
         vertex=np.zeros_like(shapes.vertex),
         box=np.zeros((count, 6)),
-        normal=np.zeros((len(shapes.loop_start) - 1, 3)),
+        normal=np.zeros((len(shapes.area), 3)),
         clipped=np.zeros((2, 2 * largest + _CORNERS, 3)),
         tributary=np.zeros(2 * largest + _CORNERS),
         shape=np.zeros((2, 3, width)),
@@ -132,6 +136,7 @@ def make_workspace(system: System, state: State) -> Workspace:
         used=np.zeros(room, dtype=bool),
         spring_energy=np.zeros(1),
         contact_force=np.zeros(2),
+        stiffening=np.zeros(count),
     )
 
 
@@ -139,7 +144,8 @@ def _make_joints(blocks: Sequence[Block], bodies: Bodies, centres: np.ndarray, o
     found = [
         joint
         for joint in (find_joints([block.shape for block in blocks], order) if bonded else ())
-        if not all(blocks[number].driven for number in joint.blocks)
+        if all(blocks[number].bonded for number in joint.blocks)
+        and not all(blocks[number].driven for number in joint.blocks)
     ]
     between = np.full((len(blocks), len(blocks)), -1, dtype=np.int64)
     points, shapes = [np.zeros((0, 2, 3))], [np.zeros((0, 2, 3, bodies.stiffness.shape[1]))]

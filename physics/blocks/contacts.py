@@ -12,7 +12,7 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import cross, rotated, rotated_back
 from grouser.physics.blocks.laws import held_share
 from grouser.physics.blocks.points import add_force, copy_row, displaced, velocity_of
-from grouser.physics.blocks.separation import edge_axis, edge_points, least_overlap, overlap
+from grouser.physics.blocks.separation import deepest_corner, edge_axis, edge_points, least_overlap, overlap
 from grouser.physics.blocks.system import DAMPING, FRICTION
 
 
@@ -26,11 +26,12 @@ def apply_contacts(system, state, work, step: float):
     """
     shapes, blocks = system.shapes, work.position.shape[0]
     for block in range(blocks):
-        _deform(shapes, state, work, block)
+        if work.near[block]:
+            deform(shapes, state, work, block)
     found = last = 0
     for first in range(blocks):
         for second in range(first + 1, blocks):
-            if not _may_touch(system, state, work, first, second):
+            if not may_touch(system, state, work, first, second):
                 continue
             separation, face, of_second, one, two = least_overlap(shapes, work, first, second)
             if separation >= 0.0:
@@ -59,8 +60,10 @@ def apply_contacts(system, state, work, step: float):
 
 
 @kernel
-def _may_touch(system, state, work, first, second):
+def may_touch(system, state, work, first, second):
     """Whether two blocks are near, not bonded, and one of them can move."""
+    if not (work.near[first] and work.near[second]):
+        return False
     for axis in range(3):
         if work.box[first, axis] > work.box[second, 3 + axis] or work.box[second, axis] > work.box[first, 3 + axis]:
             return False
@@ -71,7 +74,7 @@ def _may_touch(system, state, work, first, second):
 
 
 @kernel
-def _deform(shapes, state, work, block):
+def deform(shapes, state, work, block):
     """Vertices, bounds and normals of a block in the world."""
     box = work.box[block]
     for axis in range(3):
@@ -104,10 +107,11 @@ def _touch_face(system, state, work, first, second, face, of_second, last, end, 
     """Contacts of a face with the other block's face that looks at it; returns the number of all contacts found."""
     shapes, normal = system.shapes, work.normal[face]
     nx, ny, nz = normal[0], normal[1], normal[2]
-    count, _ = overlap(shapes, work, face, first if of_second else second)
+    count, area = overlap(shapes, work, face, first if of_second else second)
     polygon, areas = work.clipped[0], work.tributary
     origin = work.vertex[shapes.loop[shapes.loop_start[face]]]
     sign = -1.0 if of_second else 1.0
+    before = found
     for k in range(count):
         depth = 0.0
         for axis in range(3):
@@ -120,6 +124,13 @@ def _touch_face(system, state, work, first, second, face, of_second, last, end, 
                 step,
             )  # fmt: skip
             found += 1
+    if found == before and found < work.found_pair.shape[0]:
+        # the faces that look at each other lie beside each other: the deepest corner touches
+        corner, depth = deepest_corner(shapes, work, face, first if of_second else second)
+        for axis in range(3):
+            work.found_point[found, axis] = work.vertex[corner, axis] + 0.5 * depth * normal[axis]
+        _touch(system, state, work, first, second, sign * nx, sign * ny, sign * nz, depth, area, last, end, found, step)
+        found += 1
     return found
 
 
@@ -180,6 +191,8 @@ def _touch(system, state, work, first, second, nx, ny, nz, depth, area, last, en
     work.spring_energy[0] += 0.5 * elastic
     work.contact_force[0] += normal + shear_stiffness * share * length
     work.contact_force[1] += 1.0
+    work.stiffening[first] += step * normal_stiffness
+    work.stiffening[second] += step * normal_stiffness
 
 
 @kernel

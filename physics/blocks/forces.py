@@ -1,11 +1,11 @@
 """All forces on the blocks at their present places."""
 
 from grouser.physics.base.kernel import kernel
-from grouser.physics.base.spatial import rotation_matrix
 from grouser.physics.blocks.contacts import apply_contacts
 from grouser.physics.blocks.joints import apply_joints
 from grouser.physics.blocks.points import add_force, lever_of
 from grouser.physics.blocks.system import DAMPING
+from grouser.physics.blocks.turning import place_block
 
 
 @kernel
@@ -20,9 +20,8 @@ def apply_forces(system, state, work, step: float):
     work.spring_energy[0] = 0.0
     work.contact_force[:] = 0.0
     for block in range(bodies.mass.shape[0]):
-        _orient(state, work, block)
+        place_block(system, state, work, block)
         for axis in range(3):
-            work.position[block, axis] = bodies.start[block, axis] + state.displacement[block, axis]
             work.force[block, axis] = bodies.mass[block] * laws.gravity[axis]
             work.torque[block, axis] = 0.0
         for a in range(state.q.shape[1]):
@@ -33,15 +32,6 @@ def apply_forces(system, state, work, step: float):
     apply_joints(system, state, work, step)
     if laws.collide:
         apply_contacts(system, state, work, step)
-
-
-@kernel
-def _orient(state, work, block):
-    turn = state.quaternion[block]
-    matrix = rotation_matrix(turn[0], turn[1], turn[2], turn[3])
-    for row in range(3):
-        for column in range(3):
-            work.rotation[block, row, column] = matrix[3 * row + column]
 
 
 @kernel

@@ -19,6 +19,22 @@ _PARTED = 1e-3
 
 
 @kernel
+def count_joints(system, state, work):
+    """Counts the joints of each block that have a bond."""
+    work.joint_count[:] = 0
+    for joint in range(state.live.shape[0]):
+        if state.live[joint]:
+            for side in range(2):
+                work.joint_count[system.joints.blocks[joint, side]] += 1
+
+
+@kernel
+def is_rigid(system, work, block):
+    """Whether a block has no modes: rubble, where that is rigid."""
+    return system.laws.rigid_rubble and work.joint_count[block] == 0
+
+
+@kernel
 def apply_joints(system, state, work, step: float):
     """Adds the forces of all joints that have a bond.
 
@@ -34,7 +50,7 @@ def apply_joints(system, state, work, step: float):
         for point in range(joints.start[joint], joints.start[joint + 1]):
             _measure(system, state, work, joint, point)
         if breakable:
-            _break(joints, laws, state, work, joint)
+            _break(system, state, work, joint)
         for point in range(joints.start[joint], joints.start[joint + 1]):
             _pull(system, state, work, joint, point, step)
 
@@ -65,8 +81,9 @@ def _measure(system, state, work, joint, point):
 
 
 @kernel
-def _break(joints, laws, state, work, joint):
+def _break(system, state, work, joint):
     """Breaks the bonds whose stress at the outer end of their cell is beyond the strength."""
+    joints, laws = system.joints, system.laws
     ends = joints.cell_ends
     group = ends.shape[0]
     strengths = laws.tensile_strength, laws.cohesion, laws.friction
@@ -90,12 +107,13 @@ def _break(joints, laws, state, work, joint):
         else:
             bonds += 1
     if bonds == 0 or parted > _PARTED * math.sqrt(area):
-        _release(joints, laws, state, work, joint)
+        _release(system, state, work, joint)
 
 
 @kernel
-def _release(joints, laws, state, work, joint):
+def _release(system, state, work, joint):
     """Ends a joint: its blocks are free of each other, and touch as others do; contacts begin without shear."""
+    joints, laws = system.joints, system.laws
     state.live[joint] = False
     for point in range(joints.start[joint], joints.start[joint + 1]):
         jump, slip = work.jump[point], state.slip[point]
@@ -105,6 +123,21 @@ def _release(joints, laws, state, work, joint):
         if not laws.collide:
             springs += laws.normal_stiffness * min(jump[0], 0.0) * min(jump[0], 0.0)
         state.lost[BREAKING] += 0.5 * joints.area[point] * springs
+    for side in range(2):
+        block = joints.blocks[joint, side]
+        work.joint_count[block] -= 1
+        if is_rigid(system, work, block):
+            _drop_modes(system.bodies, state, block)
+
+
+@kernel
+def _drop_modes(bodies, state, block):
+    """Ends the deformation of a block; its energy is lost."""
+    for a in range(state.q.shape[1]):
+        strain = bodies.stiffness[block, a] * state.q[block, a] * state.q[block, a]
+        kinetic = bodies.mass[block] * state.rate[block, a] * state.rate[block, a]
+        state.lost[BREAKING] += 0.5 * (strain + kinetic)
+        state.q[block, a] = state.rate[block, a] = 0.0
 
 
 @kernel

@@ -14,23 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, null_space
 
-from grouser.physics.base.checks import require_count, require_range
-from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.checks import require_count
 from grouser.physics.blocks.polyhedron import Polyhedron, volume_points
+from grouser.physics.description.data.blocks import BlockMaterial
 
 # Monomials 1, x, y, z, xx, yy, zz, yz, xz, xy: as many as the linear and the quadratic polynomials have.
 MONOMIALS = 10
 _COUNT = {1: 4, 2: MONOMIALS}
 # Symmetric pairs of axes in the order of strains and stresses: xx, yy, zz, yz, xz, xy.
 PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
-
-
-class BlockMaterial(NamedTuple):
-    """A linear elastic material: Young's modulus [Pa], Poisson's ratio [-], density [kg/m3]."""
-
-    youngs_modulus: float
-    poisson_ratio: float
-    density: float
 
 
 class Modes(NamedTuple):
@@ -58,19 +50,6 @@ class Modes(NamedTuple):
         return np.sqrt(self.stiffness / self.mass) / (2.0 * np.pi)
 
 
-def check_material(material: BlockMaterial) -> None:
-    """Refuses values without meaning.
-
-    Raises:
-        ParameterError: modulus or density not above 0, or a ratio outside of 0 to 0.49.
-    """
-    for name in ("youngs_modulus", "density"):
-        value = getattr(material, name)
-        if not 0.0 < value < np.inf:
-            raise ParameterError(name, value, "a number above 0")
-    require_range("poisson_ratio", material.poisson_ratio, 0.0, 0.49)
-
-
 def make_modes(polyhedron: Polyhedron, material: BlockMaterial, order: int) -> Modes:
     """The modes of a block.
 
@@ -79,7 +58,6 @@ def make_modes(polyhedron: Polyhedron, material: BlockMaterial, order: int) -> M
         material: of it.
         order: 1 for uniform strains, 2 for linear ones.
     """
-    check_material(material)
     require_count("order", order, 1, 2)
     points, weights = volume_points(polyhedron)
     volume = float(weights.sum())

@@ -1,7 +1,9 @@
 """Explicit steps in time: central differences with plain damping a M + b K."""
 
 from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import cross
 from grouser.physics.blocks.forces import apply_forces
+from grouser.physics.blocks.joints import count_joints, is_rigid
 from grouser.physics.blocks.system import DAMPING
 from grouser.physics.blocks.turning import set_normalised, turn_free, turned
 
@@ -15,6 +17,7 @@ def advance(system, state, work, step: float, steps: int):
         step: [s].
         steps: how many.
     """
+    count_joints(system, state, work)
     for _ in range(steps):
         apply_forces(system, state, work, step)
         state.time[0] += step
@@ -28,11 +31,13 @@ def advance(system, state, work, step: float, steps: int):
 @kernel
 def _move_driven(state, work, block, step: float):
     """Moves a block as it is told, and adds what acts on it to its impulse."""
-    impulse, spin = state.impulse[block], state.angular_velocity[block]
+    impulse, spin, moved = state.impulse[block], state.angular_velocity[block], state.displacement[block]
+    force, torque = work.force[block], work.torque[block]
+    moment = cross(moved[0], moved[1], moved[2], force[0], force[1], force[2])
     for axis in range(3):
-        impulse[axis] += step * work.force[block, axis]
-        impulse[3 + axis] += step * work.torque[block, axis]
-        state.displacement[block, axis] += step * state.velocity[block, axis]
+        impulse[axis] += step * force[axis]
+        impulse[3 + axis] += step * (torque[axis] + moment[axis])
+        moved[axis] += step * state.velocity[block, axis]
     x, y, z, w = turned(state.quaternion[block], spin[0], spin[1], spin[2], step)
     set_normalised(state.quaternion[block], x, y, z, w)
 
@@ -48,7 +53,7 @@ def _move_free(system, state, work, block, step: float):
         velocity[axis] = (before * (1.0 - decay) + step * work.force[block, axis] / mass) / (1.0 + decay)
         state.displacement[block, axis] += step * velocity[axis]
         lost += (before + velocity[axis]) * (before + velocity[axis])
-    for a in range(rate.shape[0]):
+    for a in range(0 if is_rigid(system, work, block) else rate.shape[0]):
         before = rate[a]
         rate[a] = (before * (1.0 - decay) + step * work.modal[block, a] / mass) / (1.0 + decay)
         state.q[block, a] += step * rate[a]

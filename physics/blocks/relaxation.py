@@ -8,6 +8,7 @@ import math
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.blocks.forces import apply_forces
+from grouser.physics.blocks.joints import count_joints
 from grouser.physics.blocks.turning import set_normalised, turned
 
 # Share of the force by which `local` slows the motion (Cundall, 1987).
@@ -36,6 +37,7 @@ def relax(system, state, work, scaled_mass, history, local: bool, tolerance: flo
     """
     damping = 0.0
     share = math.inf
+    count_joints(system, state, work)
     for made in range(most_steps + 1):
         apply_forces(system, state, work, 1.0)
         share = _unbalanced(system, work)

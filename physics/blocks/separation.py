@@ -145,6 +145,20 @@ def facing(shapes, work, block, nx, ny, nz):
 
 
 @kernel
+def deepest_corner(shapes, work, face, other):
+    """The corner of the other block that lies deepest below a face, and its depth [m]."""
+    normal, origin = work.normal[face], work.vertex[shapes.loop[shapes.loop_start[face]]]
+    deepest, chosen = -math.inf, shapes.vertex_start[other]
+    for vertex in range(shapes.vertex_start[other], shapes.vertex_start[other + 1]):
+        depth = 0.0
+        for axis in range(3):
+            depth -= normal[axis] * (work.vertex[vertex, axis] - origin[axis])
+        if depth > deepest:
+            deepest, chosen = depth, vertex
+    return chosen, deepest
+
+
+@kernel
 def clip_to_face(shapes, work, face, incident):
     """Clips a polygon by the sides of a face.
 

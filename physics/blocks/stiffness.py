@@ -27,13 +27,34 @@ def critical_step(system: System, state: State) -> float:
     """
     squares = [fastest_square(system, state)]
     if system.laws.collide:
-        squares += [
-            float(
-                np.linalg.eigvalsh(_scaled(system, state, block, 2.0 * contact_stiffness(system, state, block))).max()
-            )
-            for block in np.flatnonzero(~system.bodies.driven).tolist()
-        ]
-    fastest = math.sqrt(max(squares))
+        squares.append(_contact_square(system, state, rigid=False))
+    return _stable_step(system, max(squares))
+
+
+def rubble_step(system: System, state: State) -> float:
+    """Longest stable step [s] once no bond is left, as `critical_step`."""
+    return _stable_step(system, _contact_square(system, state, rigid=system.laws.rigid_rubble))
+
+
+def _contact_square(system: System, state: State, rigid: bool) -> float:
+    """Bound of the square of the largest angular frequency of blocks with contacts only [1/s2].
+
+    Args:
+        system, state: of the assembly.
+        rigid: whether they have no modes.
+    """
+    kept = slice(6 if rigid else None)
+    squares = [
+        np.linalg.eigvalsh(
+            _scaled(system, state, block, 2.0 * contact_stiffness(system, state, block))[kept, kept]
+        ).max()
+        for block in np.flatnonzero(~system.bodies.driven).tolist()
+    ]
+    return float(max(squares, default=0.0))
+
+
+def _stable_step(system: System, square: float) -> float:
+    fastest = math.sqrt(square)
     ratio = 0.5 * system.laws.stiffness_damping * fastest
     return 2.0 / fastest * (math.sqrt(1.0 + ratio * ratio) - ratio) if fastest > 0.0 else math.inf
 

@@ -104,6 +104,7 @@ class Laws(NamedTuple):
         cohesion, tensile_strength: of bonded faces [Pa].
         mass_damping, stiffness_damping: a [1/s] and b [s] of a M + b K.
         collide: whether blocks that are not bonded to each other touch.
+        rigid_rubble: whether blocks without a joint have no modes.
         gravity: [m/s2], (3,); may change between steps.
     """
 
@@ -115,6 +116,7 @@ class Laws(NamedTuple):
     mass_damping: float
     stiffness_damping: float
     collide: bool
+    rigid_rubble: bool
     gravity: np.ndarray
 
 
@@ -147,7 +149,8 @@ class State(NamedTuple):
         contact_pair: first block times their number plus second one, ascending, (c,).
         contact_point: in the first block's axes, (c, 3) [m].
         contact_shear: elastic shear of each in the first block's axes, (c, 3) [m].
-        impulse: of forces and moments on driven blocks about their centres since it was cleared, (b, 6) [N s, N m s].
+        impulse: of forces on driven blocks since it was cleared, and its moment about where their centres started,
+            (b, 6) [N s, N m s].
         lost: energy lost in damping, friction and breaking, (3,) [J].
     """
 
@@ -170,6 +173,10 @@ class State(NamedTuple):
     lost: np.ndarray
 
 
+# Fields of the state with a row for each block.
+BLOCK_ROWS = (
+    *("displacement", "quaternion", "velocity", "angular_velocity", "angular_momentum", "q", "rate", "impulse"),
+)
 DAMPING, FRICTION, BREAKING = 0, 1, 2
 
 
@@ -183,6 +190,8 @@ class Workspace(NamedTuple):
         modal: forces on the modal coordinates, (b, modes) [N].
         jump: opening and shear of the points of joints in their frames, and their rates, (p, 6).
         point_force: forces on the second block at the points of joints in their frames, (p, 3) [N].
+        near: whether a block may touch others in the steps to come, (b,).
+        joint_count: joints of each block that have a bond, (b,).
         vertex: of the deformed blocks in the world, (v, 3).
         box: lower and upper corner of each block in the world, (b, 6).
         normal: of the faces in the world, (f, 3).
@@ -193,6 +202,8 @@ class Workspace(NamedTuple):
         used: whether a contact of the last step has been found again, (c,).
         spring_energy: in joints and contacts, (1,) [J].
         contact_force: sum of their absolute forces, and their number, (2,).
+        stiffening: sum over time of the stiffnesses of the contacts of each driven block since it was cleared, (b,)
+            [N s/m].
     """
 
     position: np.ndarray
@@ -202,6 +213,8 @@ class Workspace(NamedTuple):
     modal: np.ndarray
     jump: np.ndarray
     point_force: np.ndarray
+    near: np.ndarray
+    joint_count: np.ndarray
     vertex: np.ndarray
     box: np.ndarray
     normal: np.ndarray
@@ -214,3 +227,4 @@ class Workspace(NamedTuple):
     used: np.ndarray
     spring_energy: np.ndarray
     contact_force: np.ndarray
+    stiffening: np.ndarray

@@ -1,4 +1,4 @@
-"""Rotation of blocks by explicit steps."""
+"""Places and orientations of blocks, and their rotation by explicit steps."""
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.spatial import (
@@ -9,6 +9,17 @@ from grouser.physics.base.spatial import (
     rotation_matrix,
 )
 from grouser.physics.blocks.system import DAMPING
+
+
+@kernel
+def place_block(system, state, work, block):
+    """Writes the position and the rotation matrix of a block to the workspace."""
+    turn = state.quaternion[block]
+    matrix = rotation_matrix(turn[0], turn[1], turn[2], turn[3])
+    for row in range(3):
+        work.position[block, row] = system.bodies.start[block, row] + state.displacement[block, row]
+        for column in range(3):
+            work.rotation[block, row, column] = matrix[3 * row + column]
 
 
 @kernel

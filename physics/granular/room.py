@@ -1,11 +1,8 @@
 """Grains in the steps of a machine.
 
 Before each step the contacts of the grains make steps of their own, between bodies that move on with the velocities at
-the beginning of the step. What the grains get is what the bodies get, to round-off: the impulses on each body are
-summed, with their moments, and act on it over the step.
-
-This exchange is explicit. It is stable while the sum k of the stiffnesses of a body's contacts stays below m/H^2, with
-the body's mass m and the step H; `Workspace.stiffest` tells the largest k H^2/m.
+the beginning of the step; the bodies get their impulses (`multibody.impulse_exchange`). `Workspace.stiffest` tells the
+largest k H^2/m.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +18,7 @@ from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.granular import arrays
 from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, note_travel, run_steps
 from grouser.physics.granular.sources import Sources, drain, emit
-from grouser.physics.multibody.body_wrench import add_wrench, power_of_wrench
+from grouser.physics.multibody.impulse_exchange import add_work, apply_impulses, read_work
 
 # Room that lists get beyond what they need [-].
 _MORE = 1.5
@@ -171,48 +168,17 @@ def _place_bodies(context: Context):
 
 @kernel
 def apply_forces(context: Context):
-    """Adds the impulses of the grains to the force, along the columns of the bodies."""
-    own, work, motion = context.system.granular, context.workspace.granular, context.workspace.multibody
-    model, step = context.system.multibody, context.system.settings.step
-    for b in range(own.body.shape[0]):
-        body = own.body[b]
-        if body < 0 or work.grains.stiffening[b] == 0.0:
-            continue
-        stiffness = work.grains.stiffening[b] * step / max(model.body_mass[body], 1e-300)
-        if stiffness > work.stiffest[0]:
-            work.stiffest[0], work.stiffest[1] = stiffness, b
-        motion.touched[body] = True
-        add_wrench(model, motion.kinematics.column, body, _wrench(context, b), motion.force)
+    """Adds the impulses of the grains to the force."""
+    own, work = context.system.granular, context.workspace.granular
+    apply_impulses(context, own.body, work.grains.impulse, work.grains.stiffening, work.stiffest)
     work.made[0] = -1
 
 
 @kernel
 def account(context: Context):
-    """Adds the work of the grains on the bodies along the mean rates."""
-    own, work, motion = context.system.granular, context.workspace.granular, context.workspace.multibody
-    model, step = context.system.multibody, context.system.settings.step
-    for b in range(own.body.shape[0]):
-        body = own.body[b]
-        if body >= 0 and work.grains.stiffening[b] != 0.0:
-            wrench = _wrench(context, b)
-            power = power_of_wrench(model, motion.kinematics.column, body, wrench, motion.velocity_mean)
-            context.state.granular.work[b] += step * power
-
-
-@inlined
-def _wrench(context: Context, b):
-    """Mean force of the grains on a boundary's body over the step, and its moment about the origin [N, N m]."""
-    impulse, step = context.workspace.granular.grains.impulse, context.system.settings.step
-    at, i = context.workspace.multibody.kinematics.position, context.system.granular.body[b]
-    fx, fy, fz = impulse[b, 0] / step, impulse[b, 1] / step, impulse[b, 2] / step
-    return (
-        fx,
-        fy,
-        fz,
-        impulse[b, 3] / step + at[i, 1] * fz - at[i, 2] * fy,
-        impulse[b, 4] / step + at[i, 2] * fx - at[i, 0] * fz,
-        impulse[b, 5] / step + at[i, 0] * fy - at[i, 1] * fx,
-    )
+    """Adds the work of the grains on the bodies."""
+    own, work = context.system.granular, context.workspace.granular.grains
+    add_work(context, own.body, work.impulse, work.stiffening, context.state.granular.work)
 
 
 # --- outside of the step --------------------------------------------------------------------------------------------
@@ -225,10 +191,7 @@ def open_accounts(view: AccountView) -> None:
 
 def read_accounts(view: AccountView, ledger: Ledger) -> None:
     """Work of the grains on each body, by the name of its first link."""
-    links = view.system.pushing.body.tolist()
-    for body, work in zip(view.system.granular.body.tolist(), view.state.granular.work, strict=True):
-        if body >= 0:
-            ledger.add_work(f"grains on {ledger.owners.link[links.index(body)]}", work)
+    read_work(view, ledger, "grains", view.system.granular.body, view.state.granular.work)
 
 
 def clear_outputs(work: Workspace) -> None:

@@ -1,18 +1,11 @@
 """Grains that come to rest between ground and obstacles; beds are settled once and kept."""
 
-import functools
-import hashlib
-import io
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 import grouser.physics.granular
-from grouser.physics.base.import_closure import write_whole
-from grouser.physics.base.kernel_cache import cache_home, can_keep
-from grouser.physics.base.trees import leaves
+from grouser.physics.base.kept_states import keep, key_of, recall
 from grouser.physics.granular.arrays import State
 from grouser.physics.granular.bed import Grains, GranularBed
 from grouser.physics.granular.bodies import Boundary
@@ -22,8 +15,8 @@ from grouser.physics.granular.pairs import PairSurfaces
 _REST, _LOOK = 0.01, 0.05
 # Skin of the lists by the largest radius [-]: machines and what falls move fast.
 _SKIN = 0.4
-# Beds that are kept on disk.
-_KEPT = 32
+# Kind of state that is kept.
+_BEDS = "beds"
 
 
 def settled(
@@ -49,11 +42,11 @@ def settled(
     )
     if longest == 0.0:
         return bed
-    key = _key(bed, longest)
-    kept = _recall(key)
+    key = key_of(grouser.physics.granular, (bed.system, bed.state, bed.step_size, longest))
+    kept = recall(_BEDS, key, State)
     if kept is None:
         _settle(bed, longest)
-        _keep(key, bed.state)
+        keep(_BEDS, key, bed.state)
     else:
         bed.restore(kept)
     return bed
@@ -65,48 +58,3 @@ def _settle(bed: GranularBed, longest: float) -> None:
         bed.step(max(1, round(_LOOK / bed.step_size)))
         if np.abs(bed.velocity).max() < slow:
             break
-
-
-def _key(bed: GranularBed, longest: float) -> str:
-    """Digest of all that a settled bed depends on, the code included."""
-    digest = hashlib.sha256(_code())
-    for leaf in (*leaves(bed.system), *leaves(bed.state)):
-        digest.update(np.asarray(leaf).tobytes())
-    digest.update(np.array([bed.step_size, longest]).tobytes())
-    return digest.hexdigest()[:32]
-
-
-@functools.cache
-def _code() -> bytes:
-    """Digest of the files of this folder."""
-    digest = hashlib.sha256()
-    for file in sorted(Path(grouser.physics.granular.__file__).parent.glob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.digest()
-
-
-def _recall(key: str) -> State | None:
-    """A bed that is kept; None without one that can be read."""
-    try:
-        content = np.load(_file(key), allow_pickle=False)
-        return State(*(content[name] for name in State._fields))
-    except (OSError, ValueError, KeyError, EOFError):
-        return None
-
-
-def _keep(key: str, state: State) -> None:
-    """Keeps a bed if the cache can be written to; the oldest ones make room."""
-    if not can_keep():
-        return
-    content = io.BytesIO()
-    np.savez_compressed(content, **state._asdict())
-    file = _file(key)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, content.getvalue())
-    others = sorted(file.parent.glob("*.npz"), key=os.path.getmtime)
-    for old in others[:-_KEPT]:
-        old.unlink(missing_ok=True)
-
-
-def _file(key: str) -> Path:
-    return cache_home() / "beds" / f"{key}.npz"

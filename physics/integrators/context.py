@@ -10,6 +10,7 @@ from grouser.physics.base.labels import ANEW, POSITION, RATE, WHOLE
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.phases import PHASES
 from grouser.physics.base.refusal import Refused
+from grouser.physics.blocks import room as blocks
 from grouser.physics.compliance import loops_room, springs_room
 from grouser.physics.compliance.loops import LoopConstraints
 from grouser.physics.compliance.springs import JointSprings
@@ -78,6 +79,7 @@ class System(NamedTuple):
     contact: Collision
     sleeping: sleeping.System
     granular: granular.System
+    blocks: blocks.System
 
 
 class State(NamedTuple):
@@ -89,7 +91,7 @@ class State(NamedTuple):
         v: coordinate rates [m/s, rad/s].
         energy_start: kinetic, potential and elastic energy when the accounts of work were opened [J], (3,).
         multibody, pushing, springs, joints, loops, soil, tracks, digging, hydraulics, contact, sleeping, granular,
-            constraints: states of the rooms.
+            blocks, constraints: states of the rooms.
     """
 
     step_count: np.ndarray
@@ -108,6 +110,7 @@ class State(NamedTuple):
     contact: contact.State
     sleeping: sleeping.State
     granular: granular.State
+    blocks: blocks.State
     constraints: constraints.State
 
 
@@ -129,6 +132,7 @@ LABELS: Any = State(
     contact=contact.LABELS,
     sleeping=sleeping.LABELS,
     granular=granular.LABELS,
+    blocks=blocks.LABELS,
     constraints=constraints.LABELS,
 )
 
@@ -148,6 +152,7 @@ class Workspace(NamedTuple):
     contact: contact.Workspace
     sleeping: sleeping.Workspace
     granular: granular.Workspace
+    blocks: blocks.Workspace
     constraints: constraints.Workspace
 
 
@@ -181,6 +186,7 @@ def make_state(system: System) -> State:
         contact=contact.make_state(system.contact),
         sleeping=sleeping.make_state(system.sleeping, first_capacity(system.contact).contacts),
         granular=granular.make_state(system.granular),
+        blocks=blocks.make_state(system.blocks),
         constraints=constraints.make_state(_row_count(system), model.rate_first.shape[0]),
     )
 
@@ -202,6 +208,7 @@ def make_workspace(system: System) -> Workspace:
         contact=contact.make_workspace(system.contact, model, capacity),
         sleeping=sleeping.make_workspace(system.sleeping, model, capacity.contacts),
         granular=granular.make_workspace(system.granular),
+        blocks=blocks.make_workspace(system.blocks),
         constraints=constraints.make_workspace(_row_count(system), capacity.contacts, coordinates),
     )
 
@@ -226,6 +233,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
         contact: contact.acts(system.contact),
         sleeping: sleeping.acts(system.sleeping),
         granular: granular.acts(system.granular),
+        blocks: blocks.acts(system.blocks),
         constraints: True,
     }
     return tuple(room for room, acts in rooms.items() if acts)
@@ -237,6 +245,7 @@ def refused_by_rooms(system: System) -> Refused:
         **contact.refused(system.contact),
         **sleeping.refused(system.sleeping),
         **granular.refused(system.granular),
+        **blocks.refused(system.blocks),
         **hydraulics.refused(system.hydraulics),
         **soil.refused(system.soil),
         **tracks.refused(system.tracks),
@@ -248,7 +257,7 @@ def refused_by_rooms(system: System) -> Refused:
 
 
 # Rooms with accounts of energy, in the order in which these are read.
-ACCOUNTS = (pushing, joints, hydraulics, springs_room, loops_room, contact, soil, tracks, digging, granular)
+ACCOUNTS = (pushing, joints, hydraulics, springs_room, loops_room, contact, soil, tracks, digging, granular, blocks)
 
 
 def entries_of(system: System) -> list[list[Any]]:

@@ -90,7 +90,7 @@ def make_step(context: Context):
 @kernel
 def is_finite(context: Context):
     """Whether positions, velocities and pressures of what the step has moved are finite numbers."""
-    if context.workspace.granular.diverged[0]:
+    if context.workspace.granular.diverged[0] or context.workspace.blocks.diverged[0]:
         return False
     state, awake = context.state, context.workspace.multibody.awake
     for k in range(awake.number[0]):

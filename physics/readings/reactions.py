@@ -62,7 +62,7 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     """Mean wrench over the last step that each body got through its joint, about the kinematics' origin.
 
     The Newton-Euler equations give the force on the bodies beyond a joint; contacts, soil, tracks, shovels, grains,
-    loop joints, cylinders and pushes contribute a part of it.
+    blocks, loop joints, cylinders and pushes contribute a part of it.
 
     Returns:
         Force and moment of each body, world axes, (bodies, 6) [N, N m].
@@ -78,7 +78,8 @@ def transmitted_wrenches(system: System, workspace: Workspace) -> np.ndarray:
     _give_soil(system, workspace, given)
     _give_tracks(system, workspace, given)
     _give_shovels(system, workspace, given)
-    _give_grains(system, workspace, given)
+    _give_impulses(system.granular.body, workspace.granular.grains.impulse, workspace, given)
+    _give_impulses(system.blocks.body, workspace.blocks.impulse, workspace, given)
     _give_pushes(system, workspace, given)
     _give_pairs(system, workspace, given)
     _give_cylinders(system, workspace, given)
@@ -134,9 +135,10 @@ def _give_shovels(system, workspace, given):
         given[body] += system.settings.step * (force @ unit) + exchanged
 
 
-def _give_grains(system, workspace, given):
-    work, kinematics = workspace.granular.grains, workspace.multibody.kinematics
-    for body, impulse in zip(system.granular.body, work.impulse, strict=False):
+def _give_impulses(bodies, impulses, workspace, given):
+    """Impulses of grains or blocks on bodies, their moments about the bodies' origins."""
+    kinematics = workspace.multibody.kinematics
+    for body, impulse in zip(bodies, impulses, strict=True):
         if body >= 0:
             moment = impulse[3:6] + cross_product(kinematics.position[body], impulse[:3])
             given[body] += [*impulse[:3], *moment]

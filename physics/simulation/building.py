@@ -9,6 +9,7 @@ from grouser.physics.base.checks import require_count, require_range
 from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import leaves
+from grouser.physics.blocks.masonry import make_blocks, warn_many_steps
 from grouser.physics.compliance.assembly import assemble
 from grouser.physics.compliance.loops import make_loops
 from grouser.physics.compliance.springs import make_joint_springs
@@ -133,6 +134,7 @@ def set_up(
         contact=collision,
         sleeping=no_sleeping(),
         granular=make_grains(divided, world, collision.shapes, float(step)),
+        blocks=make_blocks(divided, world, collision.shapes, float(step)),
     )
     if sleeping:
         system = system._replace(sleeping=_sleeping(system))
@@ -146,6 +148,7 @@ def set_up(
         if integrator == "implicit_midpoint" and sensors_of(machine, "imu"):
             raise ParameterError("integrator", integrator, "semi_implicit, for a machine with an imu")
     alternating = warn_alternating_load(divided, names, model, system.tracks, world, float(step))
+    many = warn_many_steps(system.blocks, float(step))
     shapes, faults = system.contact.shapes, machine_faults(machine)
     beams = tuple(make_beam(flexible, divided, model, names) for flexible in machine.flexible_links)
     elements = element_names(machine, divided, names, shapes, lines, faults)
@@ -166,7 +169,7 @@ def set_up(
         fingerprint=_fingerprint(system),
         beams=beams,
         strains=strain_maps(machine, beams),
-        warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating),
+        warnings=(*excluded, *misfits, *unsure, *warn_still_surfaces(divided, names), *alternating, *many),
     )
 
 
@@ -280,7 +283,8 @@ def _sleeping(system: System) -> Sleeping:
     actuators, laws = system.hydraulics.geometry, system.joints.laws
     bodies = (system.loops.parent_body, system.loops.child_body, actuators.barrel_body, actuators.rod_body)
     rates = (laws.rate_index, system.springs.rate_index, system.multibody.spring_rate)
-    held = np.concatenate([*bodies, system.soil.body, system.tracks.body, system.digging.body, system.granular.body])
+    touched = (system.soil.body, system.tracks.body, system.digging.body, system.granular.body, system.blocks.body)
+    held = np.concatenate([*bodies, *touched])
     return make_sleeping(system.multibody, system.contact.shapes, held, np.concatenate(rates))
 
 

@@ -1,6 +1,9 @@
-"""Grains inside of machines that start among them."""
+"""Grains and blocks inside of machines at the start."""
 
 from grouser.physics.base.packed import Packed
+from grouser.physics.blocks.masonry import block_names, least_extents, require_clear
+from grouser.physics.blocks.near import deepest_overlap
+from grouser.physics.blocks.room import place_links
 from grouser.physics.granular.clearing import remove_inside
 from grouser.physics.integrators.context import State
 from grouser.physics.multibody.kinematics import update_kinematics
@@ -28,3 +31,26 @@ def clear_grains(engine: Engine, state: State) -> tuple[str, ...]:
     if not removed:
         return ()
     return (f"{removed} of {len(grains.position)} grains are taken away: machines start where they are",)
+
+
+def refuse_blocks_inside(engine: Engine, state: State) -> None:
+    """Refuses machines that start inside of blocks.
+
+    Args:
+        engine: of the simulation.
+        state: of it; the places of the links among the blocks are changed.
+
+    Raises:
+        ParameterError: it names the link and the block.
+    """
+    system, names = engine.setup.system.blocks, engine.setup.names
+    if not system.free:
+        return
+    update_kinematics(engine.packed.multibody, state.q, state.v, engine.kinematics)
+    packed, blocks = engine.packed.blocks, Packed(state.blocks.blocks)
+    place_links(packed, blocks, engine.kinematics)
+    overlap = deepest_overlap(packed.blocks, blocks, engine.context.workspace.blocks.blocks)
+    links = [names.links[names.link_body.tolist().index(system.body[row])] for row in system.row]
+    still = ["ground and obstacles"] * (system.first_link - system.free)
+    owners = [*block_names(engine.setup.world.blocks), *still, *(f"the body of link '{link}'" for link in links)]
+    require_clear(owners, least_extents(system.blocks), overlap)

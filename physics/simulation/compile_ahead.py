@@ -35,13 +35,17 @@ from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import make_kinematics, update_kinematics
 from grouser.physics.multibody.spans import span_all
 from grouser.physics.sensors.ray_caster import arguments_of_a_cast, cast_rays
+from grouser.physics.soil import room as soil
 from grouser.physics.soil.equilibrium import sinkage_under_load, steady_motion
+from grouser.physics.soil.ground import SoftGround
+from grouser.physics.soil.strata import field_mass, heaped_mass
 from grouser.physics.tracks.shoes import AREA, place_pads
 
 # Time that a kernel takes to compile, with all that it calls, on a computer of 2025 [s]; the others take less than one.
 _COSTS = {
     "hydraulics.oil_room.advance": 16.0,
     "hydraulics.plain_room.advance": 7.0,
+    "blocks.room.request": 8.0,
     "contact.room.detect": 15.0,
     "constraints.room.solve_impulses": 5.5,
     "soil.room.apply_forces": 12.0,
@@ -106,6 +110,10 @@ def jobs_of(system: System, rays: bool = False) -> Iterator[Job]:
         # called with the bare tuple of soils
         rolling = steady_motion(0.0)
         yield _job(sinkage_under_load, system.soil.soils, 0, 1.0, 1.0, 1.0, 1.0, 0.0, rolling, 1.0, 1.0)
+    if soil.acts(system.soil):
+        ground, cells = SoftGround(system.soil.soils, system.contact.terrain, 1.0, 1.0), soil.make_state(system.soil)
+        yield _job(field_mass, ground, cells)
+        yield _job(heaped_mass, ground, cells)
     if rays:
         yield _job(cast_rays, *arguments_of_a_cast(context, kinematics))
 

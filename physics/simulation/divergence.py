@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from grouser.physics.base.errors import ConvergenceError, DivergenceError
+from grouser.physics.blocks.masonry import block_names
 from grouser.physics.integrators.context import State
 from grouser.physics.simulation.building import Setup
 
@@ -32,6 +33,10 @@ def divergence(setup: Setup, state: State, time: float, unsolved_rate: int) -> D
     lost = np.flatnonzero(~np.isfinite(grains.position[: grains.number[0]]).all(axis=1))
     if len(lost):
         return DivergenceError(time, f"grain {grains.ident[lost[0]]}", math.inf)
+    blocks = state.blocks.blocks
+    bad = np.flatnonzero(~np.isfinite(blocks.velocity).all(axis=1))
+    if len(bad):
+        return DivergenceError(time, f"block '{block_names(setup.world.blocks)[bad[0]]}'", math.inf)
     if setup.integrator == "variational":
         problem = (
             "the variational integrator finds no rates for "

@@ -11,6 +11,7 @@ from grouser.physics.base.exclusive import Exclusive
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.phases import MORE_GRAIN_CONTACTS, MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
+from grouser.physics.blocks import room as blocks
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.contact.collide import Capacity, clear_convex_distances, needed_capacity
 from grouser.physics.contact.waking import begin_sleeping, wake_island
@@ -116,7 +117,8 @@ class Engine:
         self._warned_tracks: set[str] = set()
         self._warned_shovels: set[str] = set()
         self._warned_links: set[str] = set()
-        self._warned_of_turning = self._warned_of_grains = False
+        self._warned_of_turning = False
+        self._warned_of_stiff: set[str] = set()
         self._schedule = make_schedule(system)
         self._compiled = False
         self.exclusive = Exclusive()
@@ -215,7 +217,8 @@ class Engine:
         for warning in bent_too_far(self.setup.machine, self.setup.beams, self.state.q, self._warned_links):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         self._warn_of_turning()
-        self._warn_of_grains()
+        self._warn_of_stiff("grains", self.workspace.granular.stiffest, self.setup.system.granular.body)
+        self._warn_of_stiff("blocks", self.workspace.blocks.stiffest, self.setup.system.blocks.body)
         unsettled, rate, _ = self.workspace.constraints.unsettled
         if unsettled > 0:
             self.workspace.constraints.unsettled[0] = -1  # A marker that the warning has been given.
@@ -243,17 +246,21 @@ class Engine:
                 stacklevel=4,
             )
 
-    def _warn_of_grains(self):
-        """Warns once of grains whose contacts with a body are too stiff for the step, as `_warn_of_turning`."""
-        stiffest, boundary = self.workspace.granular.stiffest.tolist()
-        if stiffest > 1.0 and not self._warned_of_grains:
-            self._warned_of_grains = True
-            setup = self.setup
-            body = setup.system.granular.body[int(boundary)]
-            link = setup.names.links[int(np.flatnonzero(setup.names.link_body == body)[0])]
+    def _warn_of_stiff(self, what: str, stiffest: np.ndarray, row_body: np.ndarray):
+        """Warns once of things whose contacts with a body are too stiff for the step, as `_warn_of_turning`.
+
+        Args:
+            what: the things.
+            stiffest, row_body: of their exchange of impulses (`multibody.impulse_exchange`).
+        """
+        stiffness, row = stiffest.tolist()
+        if stiffness > 1.0 and what not in self._warned_of_stiff:
+            self._warned_of_stiff.add(what)
+            names = self.setup.names
+            link = names.links[int(np.flatnonzero(names.link_body == row_body[int(row)])[0])]
             warnings.warn(
-                f'the contacts of grains with "{link}" are {stiffest:.1f} times as stiff as its mass and the step '
-                f"resolve: take a step of at most {self.step_size / stiffest**0.5:.2g} s, or softer grains",
+                f'the contacts of {what} with "{link}" are {stiffness:.1f} times as stiff as its mass and the step '
+                f"resolve: take a step of at most {self.step_size / stiffness**0.5:.2g} s, or softer {what}",
                 RuntimeWarning,
                 stacklevel=4,
             )
@@ -320,6 +327,7 @@ class Engine:
         work.hydraulics.brake[:] = False
         work.loops.rows.impulse[:] = 0.0
         granular.clear_outputs(work.granular)
+        blocks.clear_outputs(work.blocks)
         if len(work.sleeping.q):
             work.sleeping.q[:] = self.state.q
             span_all(self.packed.multibody, self.context.workspace.multibody.awake)

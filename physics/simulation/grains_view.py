@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from grouser.physics.base.errors import ParameterError
 from grouser.physics.granular.arrays import State
 from grouser.physics.simulation.engine import Engine
+from grouser.physics.simulation.exchanged import mean_impulse
 
 
 class GrainsView:
@@ -90,14 +90,8 @@ class GrainsView:
         Raises:
             ParameterError: there is no such link.
         """
-        names = self._engine.setup.names
-        if link not in names.links:
-            raise ParameterError("link", link, "one of " + ", ".join(names.links))
-        body = names.link_body[names.link_index(link)]
-        found = np.flatnonzero((self._engine.setup.system.granular.body == body) & (body >= 0))
-        if not len(found):
-            return np.zeros(3), np.zeros(3)
-        mean = self._engine.workspace.granular.grains.impulse[found[0]] / self._engine.step_size
+        body, impulse = self._engine.setup.system.granular.body, self._engine.workspace.granular.grains.impulse
+        mean = mean_impulse(self._engine, link, body, impulse)
         return mean[:3], mean[3:]
 
     def momentum(self) -> np.ndarray:

@@ -25,7 +25,7 @@ from grouser.physics.simulation.arrays import Arrays
 from grouser.physics.simulation.batch import Batch
 from grouser.physics.simulation.building import set_up
 from grouser.physics.simulation.capacity import common_capacity, with_capacity
-from grouser.physics.simulation.clearing import clear_grains
+from grouser.physics.simulation.clearing import clear_grains, refuse_blocks_inside
 from grouser.physics.simulation.engine import Engine, parts_to_samples
 from grouser.physics.simulation.lifting import LIFTED, SPAWNS, lift_out
 from grouser.physics.simulation.membership import select_all, select_member
@@ -99,6 +99,7 @@ class Simulation(MachineView):
         self.sleeping = sleeping
         engine = Engine(setup)
         inside = (*lift_out(engine, spawn), *clear_grains(engine, engine.initial))
+        refuse_blocks_inside(engine, engine.initial)
         self._stand_on(engine)
         self.warnings: tuple[str, ...] = (*setup.warnings, *inside, *self.vibration.warnings())
         self.reset()

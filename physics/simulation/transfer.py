@@ -32,6 +32,7 @@ from grouser.physics.base.labels import (
 )
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.trees import copied, leaves
+from grouser.physics.blocks.system import BLOCK_ROWS
 from grouser.physics.contact.collide import find_overlaps, owned_slots, slot_owners
 from grouser.physics.contact.resting import take_up
 from grouser.physics.description.data.machine import Member
@@ -180,7 +181,9 @@ def _carried_state(source, target, kept):
             one, other = rows[kind]
             after[other] = before[one]
     _carry_contacts(source, present, target, kept, new)
-    return _carry_grains(source, old, target, kept, new)
+    new = _carry_grains(source, old, target, kept, new)
+    _carry_blocks(source, old, target, kept, new)
+    return new
 
 
 def _wide_awake(source) -> State:
@@ -224,6 +227,38 @@ def _carry_grains(source, old: State, target, kept, state: State) -> State:
         asleep=np.zeros_like(grains.asleep),
     )
     return state._replace(granular=state.granular._replace(grains=carried))
+
+
+def _carry_blocks(source, old: State, target, kept, state: State) -> None:
+    """Copies all blocks; their contacts with the world and with machines that are kept go on."""
+    if not source.arrays.system.blocks.free:
+        return
+    blocks, own = old.blocks.blocks, state.blocks.blocks
+    there, here = _common(_block_labels(source), _block_labels(target), target, kept)
+    rows = len(blocks.displacement)
+    moved = np.full(rows, -1)
+    moved[there] = here
+    for name in BLOCK_ROWS:
+        getattr(own, name)[here] = getattr(blocks, name)[there]
+    for name in ("time", "bonded", "slip", "live", "lost"):
+        getattr(own, name)[...] = getattr(blocks, name)
+    contacts = slice(blocks.contact_count[0])
+    first, second = (moved[part] for part in np.divmod(blocks.contact_pair[contacts], max(rows, 1)))
+    stays = np.flatnonzero((first >= 0) & (second >= 0))
+    pair = first[stays] * len(own.displacement) + second[stays]
+    order = np.argsort(pair, kind="stable")
+    count = own.contact_count[0] = len(stays)
+    own.contact_pair[:count] = pair[order]
+    own.contact_point[:count] = blocks.contact_point[contacts][stays][order]
+    own.contact_shear[:count] = blocks.contact_shear[contacts][stays][order]
+
+
+def _block_labels(simulation) -> list[_Label]:
+    """Labels of blocks, ground and obstacles, then of the shapes of links."""
+    system, names = simulation.arrays.system.blocks, simulation.arrays.names
+    links = names.link_body.tolist()
+    world = [_Label(_WORLD, "")] * system.first_link
+    return [*world, *(_Label("link", names.links[links.index(system.body[row])]) for row in system.row)]
 
 
 def _boundary_labels(simulation) -> list[_Label]:

@@ -56,6 +56,7 @@ from grouser.physics.readings.soil_measurements import (
 from grouser.physics.readings.strain import curvature_map
 from grouser.physics.readings.track_states import track_state, track_wrenches
 from grouser.physics.readings.wheel_contact import rigid_wheel_states
+from grouser.physics.simulation.blocks_view import BlocksView
 from grouser.physics.simulation.circuit_view import CircuitView
 from grouser.physics.simulation.commands import CommandMap
 from grouser.physics.simulation.engine import Engine
@@ -107,6 +108,7 @@ class MachineView:
         obstacle_wrench: the part of it that obstacles and other machines exert, without ground, soil and own links.
         sensors: readings of sensors by their types: `sensors.imu["name"]`.
         grains: of the world.
+        blocks: of the world.
     """
 
     def __init__(self, engine: Engine, selection: Selection):
@@ -138,6 +140,7 @@ class MachineView:
         self._make_force_views()
         self.sensors: SensorViews = make_sensor_views(engine, selection)
         self.grains = GrainsView(engine)
+        self.blocks = BlocksView(engine)
 
     def _close(self) -> None:
         """Ends the making of the view: from now on only the emergency stop is set by assignment."""

@@ -20,6 +20,7 @@ from websockets.sync.client import connect
 from grouser import catalogue
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.messages import fill_group_values, make_group_values, point_cloud
+from grouser.nodes.simulator.block_messages import BlockMarkers
 from grouser.nodes.simulator.object_markers import object_markers
 from grouser.nodes.viewer.soils import Grain
 from grouser.nodes.viewer.values import FALLING_VALUES
@@ -29,6 +30,7 @@ from grouser.physics.contact.terrain import surface_below
 from grouser.physics.description import load_soil, load_world, parse_machine
 from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Heightfield
+from grouser.runtime.sampling import BlockScene
 
 
 @pytest.fixture
@@ -96,6 +98,34 @@ def test_grains_are_drawn_in_colours(theatre: Theatre, world_file: Callable[[str
         viewer.scene.grains.colour_by("speed")
     speeds = np.array(handle(viewer, "/grains").batched_colors)
     assert len({tuple(colour) for colour in speeds.tolist()}) == 3
+
+
+def test_blocks_are_drawn_where_they_are(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+    """One mesh for the blocks of one shape, which move and turn with the messages."""
+    material = "{youngs_modulus: 1.0e7, poisson_ratio: 0.2, density: 2000}"
+    interface = "{normal_stiffness: 1.0e7, shear_stiffness: 1.0e7}"
+    loose = "{lump: {box: [0.1, 0.1, 0.1]}}"
+    viewer = theatre.open_viewer(
+        world_file(f"blocks: {{material: {material}, interface: {interface}, loose: {loose}}}")
+    )
+    publisher = theatre.stage.create_publisher(MarkerArray, topics.BLOCKS, topics.RELIABLE)
+    theatre.wait_for(lambda: publisher.get_subscription_count() == 1, "the viewer listens")
+    small, large = np.eye(3)[np.newaxis], 2.0 * np.eye(3)[np.newaxis]
+    poses = np.tile(np.array([0.0, 0.0, 0.0, *NO_TURN]), (3, 1))
+    poses[:, 0] = 1.0, 2.0, 3.0
+    poses[2, 3:] = QUARTER_TURN
+    markers = BlockMarkers("map")
+
+    def shows(numbers: list[int], group: int) -> bool:
+        publisher.publish(markers.message(0, BlockScene(("a", "b", "c"), (small, large, small), poses)))
+        shown = handle(viewer, f"/blocks/{group}")
+        return shown is not None and np.allclose(shown.batched_positions, poses[numbers, :3])
+
+    theatre.wait_for(lambda: shows([0, 2], 0) and shows([1], 1), "the blocks")
+    turns = np.array(handle(viewer, "/blocks/0").batched_wxyzs)
+    np.testing.assert_allclose(turns, np.roll(poses[[0, 2], 3:], 1, axis=1), atol=1e-6)
+    poses[:, 2] += 0.5
+    theatre.wait_for(lambda: shows([0, 2], 0) and shows([1], 1), "the blocks at their new places")
 
 
 def test_soil_is_drawn_in_buckets_and_in_the_air(theatre: Theatre, world_file: Callable[[str], str]) -> None:

@@ -1,13 +1,16 @@
 """Blocks by themselves: shapes, volume integrals, modes, and faces that touch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from grouser import ParameterError
 from grouser.physics.blocks.faces import cell_ends, find_joints, gauss_points
-from grouser.physics.blocks.modes import BlockMaterial, make_modes, mode_shapes, strain_operator
+from grouser.physics.blocks.modes import make_modes, mode_shapes, strain_operator
 from grouser.physics.blocks.polyhedron import edges, make_box, make_hull, make_polyhedron, make_prism, volume_points
 from grouser.physics.blocks.walls import make_wall
+from grouser.physics.description.data.blocks import BlockMaterial
 
 STONE = BlockMaterial(1e9, 0.25, 2000.0)
 WEDGE = make_prism("wedge", [(0.0, 0.0), (0.3, 0.0), (0.2, 0.15), (0.05, 0.1)], -0.1, 0.2)
@@ -65,7 +68,7 @@ def test_hull_of_points_joins_the_triangles_of_a_face():
 def test_materials_without_meaning_are_refused():
     for bad in ({"youngs_modulus": 0.0}, {"density": -1.0}, {"poisson_ratio": 0.5}):
         with pytest.raises(ParameterError, match=next(iter(bad))):
-            make_modes(WEDGE, STONE._replace(**bad), 1)
+            make_modes(WEDGE, replace(STONE, **bad), 1)
     with pytest.raises(ParameterError, match="order"):
         make_modes(WEDGE, STONE, 3)
 

@@ -17,7 +17,7 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from grouser.physics.description.data.world import Ground, NamedPose, Obstacle, World
 from grouser.physics.description.soils import reader as soil_reader
-from grouser.physics.description.world import grains, heightfield, obstacles
+from grouser.physics.description.world import blocks, grains, heightfield, obstacles
 
 ROOT = Path(__file__).parents[2]
 WORLDS = sorted((ROOT / "config" / "worlds").glob("*.yaml"))
@@ -141,7 +141,7 @@ def test_world_files_page_lists_all_keys():
     written = {part.split("\n")[0].strip("`"): set(re.findall(r"^\| `(\w+)`", part, re.MULTILINE)) for part in sections}
     assert written == {
         "The world": {"name", "description", "tags", "gravity", "ground", "obstacles", "spawn", "poses"}
-        | {"geodetic_origin", "granular"},
+        | {"geodetic_origin", "granular", "blocks"},
         "ground": {"height", "point", "normal", "heightfield", "friction", "restitution", "material", "edge", "soil"},
         "heightfield": set(heightfield.KEYS),
         "soil": set(soil_reader.KEYS),
@@ -151,6 +151,9 @@ def test_world_files_page_lists_all_keys():
         "geodetic_origin": {"latitude", "longitude", "altitude", "yaw_deg"},
         "granular": set(grains.KEYS),
         "fills": set(grains.FILL_KEYS),
+        "blocks": set(blocks.KEYS),
+        "walls": set(blocks.WALL_KEYS),
+        "loose": set(blocks.LOOSE_KEYS),
         "poses": {"xyz", "rpy_deg", "description", "tags"},
     }
 

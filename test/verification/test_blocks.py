@@ -1,5 +1,7 @@
 """Deformable blocks against closed forms, a dense assembly, and conservation laws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dense_blocks import DenseChain
@@ -8,10 +10,9 @@ from grouser import ParameterError
 from grouser.physics.base.errors import StateError
 from grouser.physics.blocks.assembly import Assembly
 from grouser.physics.blocks.building import Block
-from grouser.physics.blocks.interface import Interface
-from grouser.physics.blocks.modes import BlockMaterial
 from grouser.physics.blocks.polyhedron import make_box, make_polyhedron
 from grouser.physics.blocks.walls import make_wall
+from grouser.physics.description.data.blocks import BlockMaterial, Interface
 
 STONE = BlockMaterial(1e9, 0.25, 2000.0)
 DRY = Interface(1e9, 1e9, friction=0.5, cohesion=0.0, tensile_strength=0.0)
@@ -22,7 +23,7 @@ def chain(count, stiffness, ratio, order, tensile_strength=np.inf, **options):
     wall = Block("wall", make_box("wall", (-0.1, -0.05, -0.05), (0.0, 0.05, 0.05)), driven=True)
     blocks = make_wall((count, 1, 1), (1.0 / count, 0.1, 0.1), (0.0, -0.05, -0.05), name="b")
     interface = Interface(stiffness, stiffness, tensile_strength=tensile_strength)
-    material = STONE._replace(poisson_ratio=ratio)
+    material = replace(STONE, poisson_ratio=ratio)
     return Assembly([wall, *blocks], material, interface, order=order, gravity=(0, 0, 0), collide=False, **options)
 
 
@@ -102,7 +103,7 @@ def test_block_settles_under_its_own_weight(order):
     column = Block("column", make_box("column", (-0.1, -0.1, 0.0), (0.1, 0.1, 0.4)))
     assembly = Assembly(
         [floor, column],
-        STONE._replace(poisson_ratio=0.0),
+        replace(STONE, poisson_ratio=0.0),
         Interface(1e11, 1e11, cohesion=0.0, tensile_strength=0.0),
         order=order,
     )

@@ -15,6 +15,7 @@ from grouser.physics.base.checks import (
     require_vector,
 )
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.blocks import Blocks
 from grouser.physics.description.data.granular import GranularMedia
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
@@ -201,6 +202,7 @@ class World:
         poses: other named poses.
         geodetic_origin: where on the earth it is; None for nowhere.
         granular: its grains; None for none.
+        blocks: its deformable blocks; None for none.
         files: meshes and maps that the world file refers to.
         file, source: path of the world file, and its text.
 
@@ -219,6 +221,7 @@ class World:
     poses: tuple[NamedPose, ...] = ()
     geodetic_origin: GeodeticOrigin | None = None
     granular: GranularMedia | None = None
+    blocks: Blocks | None = None
     file: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
 
@@ -248,6 +251,10 @@ class World:
                 raise ParameterError(
                     "granular", "grains on soft ground", "grains on rigid ground, or soft ground alone"
                 )
+        if self.blocks is not None:
+            require_type("blocks", self.blocks, Blocks, "Blocks, or None")
+            if (beside := blocks_exclude(self.ground, self.granular)) is not None:
+                raise ParameterError("blocks", f"blocks with {beside}", "blocks on flat rigid ground, without grains")
 
     def __repr__(self) -> str:
         ground = "no ground" if self.ground is None else "height field" if self.ground.heightfield else "plane"
@@ -261,6 +268,15 @@ class World:
     def soil(self) -> SoilGround | None:
         """Soft ground; None for rigid ground or none."""
         return self.ground.soil if self.ground else None
+
+
+def blocks_exclude(ground: Ground | None, granular: GranularMedia | None) -> str | None:
+    """What blocks cannot have beside them in a world; None for nothing."""
+    if granular is not None:
+        return "grains"
+    if ground is not None and ground.soil is not None:
+        return "soft ground"
+    return "a height field" if ground is not None and ground.heightfield is not None else None
 
 
 def require_world(name: str, value: object) -> World:

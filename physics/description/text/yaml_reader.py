@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from grouser.physics.base.checks import SIZE_MAX, VALUE_MAX
-from grouser.physics.base.errors import MachineError
+from grouser.physics.base.errors import MachineError, ParameterError
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.rotation import quaternion_from_rpy
 from grouser.physics.description.data.world import FRICTION_MAX
@@ -181,6 +181,20 @@ class Reader:
         if not 0.0 < value <= SIZE_MAX:
             raise self.error(node, name, f"{value:g} is out of range; valid: above 0, at most {SIZE_MAX:g} m")
         return value
+
+    def whole(self, node: yaml.Node, name: str, most: int) -> int:
+        """Returns a whole number from 0 to the most."""
+        value = self.number(node, name, 0.0, float(most))
+        if value != int(value):
+            raise self.error(node, name, f"{value:g} is not a whole number")
+        return int(value)
+
+    def made(self, node: yaml.Node, name: str, kind: type, given: dict[str, Any]) -> Any:
+        """Returns a value of a type, made of keyword arguments; its own complaint becomes one with file and line."""
+        try:
+            return kind(**given)
+        except ParameterError as problem:
+            raise self.error(node, name, f"{problem.name} is {problem.value}; valid: {problem.valid}") from None
 
     def vector(self, node: yaml.Node, name: str) -> Vector3:
         """Returns three numbers."""

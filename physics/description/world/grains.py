@@ -6,7 +6,6 @@ from typing import Any
 
 import yaml
 
-from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.granular import (
     MOST_GRAINS,
     GrainEmitter,
@@ -66,7 +65,7 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
             given[key] = tuple(read(reader, value, one) for one, value in reader.entries(nodes[key], f"{name} {key}"))
     if "sleeping" in nodes:
         given["sleeping"] = reader.boolean(nodes["sleeping"], f"{name} sleeping")
-    return _made(reader, node, name, GranularMedia, given)
+    return reader.made(node, name, GranularMedia, given)
 
 
 def _read_material(reader: Reader, node: yaml.Node, name: str) -> GrainMaterial:
@@ -74,7 +73,7 @@ def _read_material(reader: Reader, node: yaml.Node, name: str) -> GrainMaterial:
     nodes = reader.mapping(node, shown, _MATERIAL_KEYS)
     reader.required(nodes, "youngs_modulus", node, shown)
     given = {key: reader.number(value, f"{shown} {key}", -1e15, 1e15) for key, value in nodes.items()}
-    return _made(reader, node, shown, GrainMaterial, {"name": name, **given})
+    return reader.made(node, shown, GrainMaterial, {"name": name, **given})
 
 
 def _read_pair(reader: Reader, node: yaml.Node, name: str) -> GrainPair:
@@ -93,10 +92,10 @@ def _read_surface(reader: Reader, node: yaml.Node, name: str, besides: tuple[str
         if key in _TEXTS:
             given[key] = reader.text(value, f"{name} {key}")
         elif key == "springs":
-            given[key] = _read_whole(reader, value, f"{name} {key}", 1000)
+            given[key] = reader.whole(value, f"{name} {key}", 1000)
         elif key not in besides:
             given[key] = reader.number(value, f"{name} {key}")
-    return _made(reader, node, name, Surface, given)
+    return reader.made(node, name, Surface, given)
 
 
 def _read_fill(reader: Reader, node: yaml.Node, name: str) -> GrainFill:
@@ -113,12 +112,12 @@ def _read_fill(reader: Reader, node: yaml.Node, name: str) -> GrainFill:
         "radius": _read_radius(reader, reader.required(nodes, "radius", node, shown), f"{shown} radius"),
     }
     if "count" in nodes:
-        given["count"] = _read_whole(reader, nodes["count"], f"{shown} count", MOST_GRAINS)
+        given["count"] = reader.whole(nodes["count"], f"{shown} count", MOST_GRAINS)
     if "seed" in nodes:
-        given["seed"] = _read_whole(reader, nodes["seed"], f"{shown} seed", 2**53)
+        given["seed"] = reader.whole(nodes["seed"], f"{shown} seed", 2**53)
     if "mass" in nodes:
         given["mass"] = reader.number(nodes["mass"], f"{shown} mass")
-    return _made(reader, node, shown, GrainFill, given)
+    return reader.made(node, shown, GrainFill, given)
 
 
 def _read_emitter(reader: Reader, node: yaml.Node, name: str) -> GrainEmitter:
@@ -138,15 +137,15 @@ def _read_emitter(reader: Reader, node: yaml.Node, name: str) -> GrainEmitter:
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{shown} {key}")
     if "seed" in nodes:
-        given["seed"] = _read_whole(reader, nodes["seed"], f"{shown} seed", 2**53)
-    return _made(reader, node, shown, GrainEmitter, given)
+        given["seed"] = reader.whole(nodes["seed"], f"{shown} seed", 2**53)
+    return reader.made(node, shown, GrainEmitter, given)
 
 
 def _read_sink(reader: Reader, node: yaml.Node, name: str) -> GrainSink:
     shown = f"granular sink {name[:60]}"
     nodes = reader.mapping(node, shown, ("box", "xyz", "rpy_deg"))
     box = Box(reader.sizes(reader.required(nodes, "box", node, shown), f"{shown} box"))
-    return _made(reader, node, shown, GrainSink, {"name": name, "box": box, "pose": reader.pose(nodes, shown)})
+    return reader.made(node, shown, GrainSink, {"name": name, "box": box, "pose": reader.pose(nodes, shown)})
 
 
 def _read_vibration(reader: Reader, node: yaml.Node, name: str) -> ObstacleVibration:
@@ -159,7 +158,7 @@ def _read_vibration(reader: Reader, node: yaml.Node, name: str) -> ObstacleVibra
     }
     if "phase_deg" in nodes:
         given["phase"] = math.radians(reader.number(nodes["phase_deg"], f"{shown} phase_deg"))
-    return _made(reader, node, shown, ObstacleVibration, given)
+    return reader.made(node, shown, ObstacleVibration, given)
 
 
 def _read_volume(reader: Reader, node: yaml.Node, shape: str, name: str) -> Box | Cylinder | Sphere:
@@ -179,18 +178,3 @@ def _read_radius(reader: Reader, node: yaml.Node, name: str) -> tuple[float, flo
         return reader.pair(node, name)
     radius = reader.size(node, name)
     return radius, radius
-
-
-def _read_whole(reader: Reader, node: yaml.Node, name: str, most: int) -> int:
-    value = reader.number(node, name, 0.0, float(most))
-    if value != int(value):
-        raise reader.error(node, name, f"{value:g} is not a whole number")
-    return int(value)
-
-
-def _made(reader: Reader, node: yaml.Node, name: str, kind: type, given: dict[str, Any]) -> Any:
-    """A value of this type; its own complaint becomes one with file and line."""
-    try:
-        return kind(**given)
-    except ParameterError as problem:
-        raise reader.error(node, name, f"{problem.name} is {problem.value}; valid: {problem.valid}") from None

@@ -16,10 +16,12 @@ from grouser.physics.description.data.world import (
     Ground,
     NamedPose,
     World,
+    blocks_exclude,
 )
 from grouser.physics.description.soils.reader import read_soil
 from grouser.physics.description.text.files import read_text, require_path
 from grouser.physics.description.text.yaml_reader import BYTES_MAX, Reader, compose_text
+from grouser.physics.description.world.blocks import read_blocks
 from grouser.physics.description.world.grains import read_grains
 from grouser.physics.description.world.ground_edge import edge_walls, has_edge
 from grouser.physics.description.world.heightfield import read_heightfield
@@ -39,6 +41,7 @@ _WORLD_KEYS = (
     "poses",
     "geodetic_origin",
     "granular",
+    "blocks",
 )
 _GEODETIC_KEYS = {"latitude": 90.0, "longitude": 180.0, "altitude": ALTITUDE_MAX, "yaw_deg": 360.0}
 _POSE_KEYS = ("xyz", "rpy_deg", "description", "tags")
@@ -51,7 +54,7 @@ def load_world(path: str | Path | None = None) -> World:
 
     Args:
         path: a YAML file with the keys name, description, tags, gravity, ground, obstacles, spawn, poses,
-            geodetic_origin, granular, all optional; None gives the flat default world.
+            geodetic_origin, granular, blocks, all optional; None gives the flat default world.
 
     Returns:
         The world, checked.
@@ -89,6 +92,10 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
     if "granular" in nodes and ground is not None and ground.soil is not None:
         remedy = "leave out the soil of the ground, or the grains"
         raise reader.error(nodes["granular"], "granular", "grains do not lie on soft ground", remedy)
+    granular = read_grains(reader, nodes["granular"]) if "granular" in nodes else None
+    if "blocks" in nodes and (beside := blocks_exclude(ground, granular)) is not None:
+        remedy = "let blocks stand on flat rigid ground, without grains"
+        raise reader.error(nodes["blocks"], "blocks", f"blocks do not meet {beside}", remedy)
     world = World(
         name=reader.text(nodes["name"], "name") if "name" in nodes else stem,
         gravity=_read_gravity(reader, nodes["gravity"]) if "gravity" in nodes else default.gravity,
@@ -100,7 +107,8 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
         tags=_read_tags(reader, nodes["tags"], "tags") if "tags" in nodes else default.tags,
         poses=_read_poses(reader, nodes["poses"]) if "poses" in nodes else default.poses,
         geodetic_origin=_read_geodetic_origin(reader, nodes["geodetic_origin"]) if "geodetic_origin" in nodes else None,
-        granular=read_grains(reader, nodes["granular"]) if "granular" in nodes else None,
+        granular=granular,
+        blocks=read_blocks(reader, nodes["blocks"]) if "blocks" in nodes else None,
     )
     return _with_walls(reader, world, nodes)
 
