@@ -77,7 +77,7 @@ def run(**parameters: Any) -> Result:
         }  # fmt: skip
         for name, column in columns.items():
             column.append(found[name])
-        errors.append(abs(rig.mass_error) / cut)
+        errors.append(abs(rig.mass) / cut)
         seconds, steps = seconds + rig.seconds, steps + rig.simulation.step_count
     return Result(
         {

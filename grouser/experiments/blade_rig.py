@@ -116,11 +116,11 @@ class BladeRig:
         return bed
 
     @property
-    def mass_error(self) -> float:
-        """Solid mass that field, blade and air have too much [kg]."""
-        digging = self.simulation.state.digging
-        air = sum(float(lots[:count, 0].sum()) for lots, count in zip(digging.air, digging.air_count, strict=True))
-        return self.bed.mass + float(digging.bulk[:, 0].sum()) + air
+    def mass(self) -> float:
+        """Solid mass above level ground, with that in the blade and in the air [kg]."""
+        balance = self.simulation.soil_balance()
+        assert balance is not None
+        return balance.residual
 
     def drive(self, travel: float, speed: float, samples: int) -> dict[str, np.ndarray]:
         """Drives on at a speed, from the first moment on.

@@ -72,7 +72,7 @@ def run(**parameters: Any) -> Result:
             **columns, "draught_over_weight": float(np.mean(after)),
             "prism_volume": 0.5 * width * parameters["blade_height"] ** 2 * (1 / math.tan(repose) + 1 / math.tan(rake)),
             "side_loss": loss, "berm_height": height,
-            "mass_error": abs(rig.mass_error - bed.mass) / bed.mass, "compute_time": seconds,
+            "mass_error": abs(rig.mass - bed.mass) / bed.mass, "compute_time": seconds,
             "simulated_time": steps * parameters["step"], "microseconds_per_step": 1e6 * seconds / steps,
         },
         _UNITS,

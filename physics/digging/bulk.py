@@ -11,6 +11,8 @@ from grouser.physics.base.kernel import inlined, kernel
 # Solid mass [kg] and loose volume [m3] that a tool carries.
 MASS, VOLUME = range(2)
 BULK = 2
+# Solid mass that a tool has loaded, caught and spilled [kg].
+LOADED, CAUGHT, SPILLED = range(3)
 # Time constant in which soil leaves [s]: chosen.
 EMPTYING = 0.1
 # A volume of this size leaves at once [m3].

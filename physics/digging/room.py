@@ -17,15 +17,21 @@ from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.rows import close_row, dot, hold_against, open_row
 from grouser.physics.digging.bulk import BULK, MASS
-from grouser.physics.digging.carried import CARRIED, add_inertia, centre_of, momentum_of, place_load
-from grouser.physics.digging.catching import catch
-from grouser.physics.digging.clearance import FORGOTTEN, OFTEN, clearance_of, way_of
+from grouser.physics.digging.carried import CARRIED, centre_of, momentum_of
 from grouser.physics.digging.cutting import CUT as CUT_FOUND
-from grouser.physics.digging.flight import LOT, LOTS, VELOCITY_X, VELOCITY_Y, VELOCITY_Z, fall
-from grouser.physics.digging.flight import X as LOT_X
-from grouser.physics.digging.flight import Y as LOT_Y
-from grouser.physics.digging.flight import Z as LOT_Z
-from grouser.physics.digging.plate import ALONG_X, POSE, UP_X, X
+from grouser.physics.digging.flight import LOT, LOTS, fall
+from grouser.physics.digging.moving import (
+    add_momentum,
+    carry,
+    catch_all,
+    dig_by_motion,
+    follow_clearance,
+    ground_of,
+    last_pose,
+    place_plate,
+    tool_of,
+)
+from grouser.physics.digging.plate import POSE
 from grouser.physics.digging.resistance import (
     CUT,
     PENETRATE,
@@ -35,11 +41,10 @@ from grouser.physics.digging.resistance import (
     make_resistance,
     measure_resistance,
 )
-from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig, tiles_of_tool
+from grouser.physics.digging.step import tiles_of_tool
 from grouser.physics.digging.tools import STRIPS, Tools
 from grouser.physics.multibody.body_wrench import add_wrench, find_twist, power_of_wrench
 from grouser.physics.multibody.jacobian import block_of, wrench_row
-from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import (
     HALF_THICKNESS,
     PLATE,
@@ -49,10 +54,7 @@ from grouser.physics.soil.relaxation import (
     relax_soil,
     tiles_of_slides,
 )
-from grouser.physics.soil.strata import loose_density
 
-# A shovel that is further from its last pose than this many cells was placed there: it cuts nothing on the way.
-_PLACED = 8.0
 # Columns of the accounts: the ways of `resistance`, then what the shovel carries.
 CARRYING = WAYS
 WORKS = WAYS + 1
@@ -97,8 +99,6 @@ LABELS: Any = State(
     taken=ANEW,
     work=ANEW,
 )
-# Columns of `State.taken`.
-LOADED, CAUGHT, SPILLED = range(3)
 
 
 class Workspace(NamedTuple):
@@ -189,94 +189,43 @@ def refused(tools: Tools) -> Refused:
 # --- the soil -------------------------------------------------------------------------------------------------------
 
 
-@inlined
-def _ground_of(context: Context):
-    """Soft ground as `soil` gets it."""
-    system = context.system
-    return SoftGround(system.soil.soils, system.contact.terrain, system.soil.cell[0], -system.multibody.gravity[2])
-
-
-@inlined
-def _tool_of(tools: Tools, t):
-    """Shovel t as `dig` gets it."""
-    return Tool(tools.width[t], tools.opening[t], tools.holds[t])
-
-
 @kernel
 def request(context: Context):
     """Requests larger arrays when a step might open more tiles than they can hold."""
-    tools, state, ground = context.system.digging, context.state, _ground_of(context)
+    tools, state, ground = context.system.digging, context.state, ground_of(context)
     tiles = context.system.soil.tiles[0] + tiles_of_slides(state.soil)
     for t in range(tools.body.shape[0]):
-        _place_plate(context, t)
+        place_plate(context, t)
         pose = context.workspace.digging.pose[t]
-        tiles += tiles_of_tool(ground, _tool_of(tools, t), _last_pose(context, ground, t), pose)
+        tiles += tiles_of_tool(ground, tool_of(tools, t), last_pose(context, ground, t), pose)
         # lots land in different places
         tiles += 4 * state.digging.air_count[t]
     return MORE_TILES if state.soil.tile_count[0] + tiles > state.soil.tile_place.shape[0] else NOTHING
-
-
-@inlined
-def _place_plate(context: Context, t):
-    """Pose of a plate, and where its edge points, at the start of the step."""
-    tools, motion, work = context.system.digging, context.workspace.multibody.kinematics, context.workspace.digging
-    i, pose, lip = tools.body[t], work.pose[t], work.lip[t]
-    for k in range(3):
-        # a body that does not move is in the frame of the world
-        at, along, up, points = tools.edge[t, k], tools.along[t, k], tools.up[t, k], tools.lip[t, k]
-        if i >= 0:
-            turn = motion.rotation[i, k]
-            at = motion.origin[k] + motion.position[i, k]
-            along = up = points = 0.0
-            for m in range(3):
-                at += turn[m] * tools.edge[t, m]
-                along += turn[m] * tools.along[t, m]
-                up += turn[m] * tools.up[t, m]
-                points += turn[m] * tools.lip[t, m]
-        pose[X + k], pose[ALONG_X + k], pose[UP_X + k], lip[k] = at, along, up, points
-
-
-@inlined
-def _last_pose(context: Context, ground: SoftGround, t):
-    """The pose of a plate at the start of the last step; of a shovel that has just been placed, that of this one."""
-    placed = _is_placed(context, ground, t)
-    return context.workspace.digging.pose[t] if placed else context.state.digging.pose[t]
-
-
-@inlined
-def _is_placed(context: Context, ground: SoftGround, t):
-    """Whether a shovel has not come from its last pose by its motion."""
-    now, last = context.workspace.digging.pose[t], context.state.digging.pose[t]
-    way, turned = 0.0, 0.0
-    for k in range(3):
-        way += (now[X + k] - last[X + k]) ** 2
-        turned += now[UP_X + k] * last[UP_X + k]
-    return way > (_PLACED * ground.spacing) ** 2 or turned <= 0.0
 
 
 @kernel
 def detect(context: Context):
     """Moves soil by the motion of the last step, and finds what holds the shovels in this one."""
     tools, state, work = context.system.digging, context.state, context.workspace.digging
-    ground, step, motion = _ground_of(context), context.system.settings.step, context.workspace.multibody
+    ground, step, motion = ground_of(context), context.system.settings.step, context.workspace.multibody
     work.given[:] = 0.0
-    _follow_clearance(context, ground)
+    follow_clearance(context, ground)
     for t in range(tools.body.shape[0]):
         work.plates[t, HALF_THICKNESS] = 0.0
         if state.digging.clearance[t] <= 0.0 or state.digging.bulk[t, MASS] > 0.0:
             find_twist(context.system.multibody, motion.kinematics.column, tools.body[t], state.v, work.twist)
-            _add_momentum(context, t, 1.0)
-            _dig(context, ground, t)
+            add_momentum(context, t, 1.0)
+            dig_by_motion(context, ground, t)
     for t in range(tools.body.shape[0]):
         count = state.digging.air_count[t : t + 1]
         if count[0] > 0:
-            _catch_all(context, ground, t)
+            catch_all(context, ground, t)
             fall(ground, step, state.digging.air[t], count, state.soil)
     if count_restless(state.soil) > 0:
         relax_soil(ground, work.plates, state.soil, work.slides)
     for t in range(tools.body.shape[0]):
         if state.digging.bulk[t, MASS] > 0.0 or state.digging.carried[t, 0] > 0.0:
-            _carry(context, t)
+            carry(context, t)
         if state.digging.clearance[t] > 0.0:
             work.resistance.limit[t, :] = 0.0
             work.resistance.depth[t] = 0.0
@@ -292,34 +241,6 @@ def detect(context: Context):
 
 
 @inlined
-def _carry(context: Context, t):
-    """Adds what a shovel carries to the inertia of its body, and takes its momentum off the impulse on the body."""
-    tools, state, work = context.system.digging, context.state, context.workspace.digging
-    motion, body, carried = context.workspace.multibody.kinematics, tools.body[t], state.digging.carried[t]
-    place_load(tools, t, work.pose[t], state.digging.bulk[t], carried)
-    if body >= 0:
-        find_twist(context.system.multibody, motion.column, body, state.v, work.twist)
-        _add_momentum(context, t, -1.0)
-        add_inertia(carried, motion.rotation, motion.position, body, motion.inertia)
-
-
-@inlined
-def _follow_clearance(context: Context, ground: SoftGround):
-    """Takes off the clearance of each shovel what it has moved, and measures it anew now and then."""
-    tools, state, work = context.system.digging, context.state, context.workspace.digging
-    step, moves = state.step_count[0], count_restless(state.soil) > 0
-    for t in range(tools.body.shape[0]):
-        moves = moves or state.digging.air_count[t] > 0
-    for t in range(tools.body.shape[0]):
-        clearance, pose = state.digging.clearance, work.pose[t]
-        clearance[t] -= way_of(tools, t, _last_pose(context, ground, t), pose)
-        if moves or step % FORGOTTEN == 0 or _is_placed(context, ground, t):
-            clearance[t] = 0.0
-        if clearance[t] <= 0.0 and step % OFTEN == 0 and not moves:
-            clearance[t] = clearance_of(ground, tools, t, pose, state.soil)
-
-
-@inlined
 def _is_acting(context: Context, t):
     """Whether soil holds a shovel, is in it, or came or went."""
     work = context.workspace.digging
@@ -329,65 +250,6 @@ def _is_acting(context: Context, t):
     for k in range(6):
         acting = acting or work.given[t, k] != 0.0
     return acting
-
-
-@inlined
-def _dig(context: Context, ground: SoftGround, t):
-    """Cuts, loads, pushes and spills by the motion of a shovel; what is spilled takes its momentum along."""
-    tools, state, work = context.system.digging, context.state.digging, context.workspace.digging
-    origin, step = context.workspace.multibody.kinematics.origin, context.system.settings.step
-    load = Load(state.bulk[t], state.air[t], state.air_count[t : t + 1])
-    buffers = ToolWorkspace(work.plates[t], work.lot, work.cut)
-    last = _last_pose(context, ground, t)
-    loaded, spilled = dig(ground, _tool_of(tools, t), step, last, work.pose[t], context.state.soil, load, buffers)
-    state.taken[t, LOADED] += loaded
-    state.taken[t, SPILLED] += spilled
-    for k in range(work.cut.shape[0]):
-        work.furthest[t, k] = max(work.furthest[t, k], work.cut[k])
-    if spilled > 0.0:
-        lot, given = work.lot, work.given[t]
-        x, y, z = lot[LOT_X] - origin[0], lot[LOT_Y] - origin[1], lot[LOT_Z] - origin[2]
-        px, py, pz = spilled * lot[VELOCITY_X], spilled * lot[VELOCITY_Y], spilled * lot[VELOCITY_Z]
-        given[0] -= px
-        given[1] -= py
-        given[2] -= pz
-        given[3] -= y * pz - z * py
-        given[4] -= z * px - x * pz
-        given[5] -= x * py - y * px
-
-
-@inlined
-def _catch_all(context: Context, ground: SoftGround, t):
-    """Lets the other buckets catch what has left shovel t."""
-    tools, state, work = context.system.digging, context.state.digging, context.workspace.digging
-    origin, step = context.workspace.multibody.kinematics.origin, context.system.settings.step
-    for c in range(tools.body.shape[0]):
-        if c == t or not tools.carries[c]:
-            continue
-        work.gained[:] = 0.0
-        before = state.bulk[c, MASS]
-        catch(
-            *(tools, c, _last_pose(context, ground, c), work.pose[c], step, ground.gravity),
-            *(loose_density(ground.soils, 0), state.air[t], state.air_count[t : t + 1], state.bulk[c], work.gained),
-        )
-        state.taken[c, CAUGHT] += state.bulk[c, MASS] - before
-        gained, given = work.gained, work.given[c]
-        for k in range(6):
-            given[k] += gained[k]
-        given[3] -= origin[1] * gained[2] - origin[2] * gained[1]
-        given[4] -= origin[2] * gained[0] - origin[0] * gained[2]
-        given[5] -= origin[0] * gained[1] - origin[1] * gained[0]
-
-
-@inlined
-def _add_momentum(context: Context, t, sign):
-    """Adds the momentum of what a shovel carries at its body's twist to the impulse on the body, times a sign."""
-    body, carried = context.system.digging.body[t], context.state.digging.carried[t]
-    if body >= 0 and carried[0] > 0.0:
-        motion, given = context.workspace.multibody.kinematics, context.workspace.digging.given[t]
-        momentum = momentum_of(carried, motion.rotation, motion.position, body, context.workspace.digging.twist)
-        for k in range(6):
-            given[k] += sign * momentum[k]
 
 
 # --- the machine ----------------------------------------------------------------------------------------------------

@@ -7,14 +7,13 @@ import numpy as np
 
 from grouser.physics.base.spatial import cross_product
 from grouser.physics.description.data.shovel import Shovel
-from grouser.physics.digging.bulk import MASS
+from grouser.physics.digging.bulk import LOADED, MASS
 from grouser.physics.digging.cutting import ADVANCE, DEPTH_IN_ROCK
 from grouser.physics.digging.flight import HALF_X, HALF_Y, LOT, Y, Z
 from grouser.physics.digging.flight import MASS as LOT_MASS
 from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.plate import X
 from grouser.physics.digging.resistance import BEAR, CUT, PENETRATE
-from grouser.physics.digging.room import LOADED
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.readings.measurements import DiggingForce, SoilBalance
 from grouser.physics.soil.ground import SoftGround

@@ -309,6 +309,7 @@ class Engine:
         """Clears the outputs of the last step."""
         work = self.workspace
         work.contact.contacts.count[0] = work.constraints.rows.count[0] = work.contact.rows.count[0] = 0
+        work.constraints.rows.joint_end[0] = 0
         work.hydraulics.prediction.flow[:] = 0.0
         work.hydraulics.prediction.supply_power[:] = 0.0
         work.hydraulics.prediction.trace_length[:] = 0
@@ -320,6 +321,8 @@ class Engine:
         work.tracks.figure[:] = 0.0
         work.tracks.wrench[:] = 0.0
         work.digging.force[:] = 0.0
+        work.digging.given[:] = 0.0
+        work.pushing.wrench[:] = 0.0
         work.digging.resistance.depth[:] = 0.0
         work.joints.effort[:] = 0.0
         work.joints.drive_spring[:] = 0.0

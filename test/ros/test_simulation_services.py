@@ -395,9 +395,9 @@ def test_spawnables_list_the_machines(ask, yard, loader_file):
 def test_worlds_are_listed_by_their_tags(ask, yard, world_file):
     answer = ask("GetAvailableWorlds", filter=TagsFilter(tags=["soft"]))
     assert answer.result.result == OK
-    assert [world.name for world in answer.worlds] == ["mixed", "obstacle_course", "sand", "soft_slope"]
-    assert answer.worlds[2].world_resource.uri == "package://grouser/config/worlds/sand.yaml"
-    assert "sand" in answer.worlds[2].description
+    assert [world.name for world in answer.worlds] == ["mixed", "obstacle_course", "quarry", "sand", "soft_slope"]
+    assert answer.worlds[3].world_resource.uri == "package://grouser/config/worlds/sand.yaml"
+    assert "sand" in answer.worlds[3].description
 
     own = [str(world_file.parent)]
     mine = ask("GetAvailableWorlds", additional_sources=own, filter=TagsFilter(tags=["test"])).worlds
