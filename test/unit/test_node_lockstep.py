@@ -148,7 +148,8 @@ def test_source_of_a_removed_robot_is_not_waited_for(machine):
         controlled.pass_time(3600.0)
         assert not stepping.done()
         controlled.mailbox.call(lambda loop: controlled.lockstep.leave_out("scout")).result(DEADLINE)
-        wait_until(lambda: controlled.simulation.step_count == PERIOD, "the end of the period")
+        wait_until(lambda: controlled.mailbox.missing, "the next period, in which the arm is expected")
+        assert controlled.simulation.step_count == PERIOD
         controlled.mailbox.post_commands("arm", {"boom_valve": 0.3})
         assert stepping.result(DEADLINE).success
         assert controlled.lockstep.late == {}
