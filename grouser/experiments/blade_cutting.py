@@ -13,7 +13,7 @@ from grouser.experiments.blade_rig import Blade, BladeRig
 from grouser.experiments.digging_parameters import SOIL, numbers, rows_of
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result
-from grouser.experiments.soil_bins import RUN_UNITS
+from grouser.experiments.soil_bins import RUN_UNITS, run_figures
 
 DESCRIPTION = "a blade on a carriage cuts level soil, and a pile grows ahead of it"
 
@@ -81,8 +81,7 @@ def run(**parameters: Any) -> Result:
         seconds, steps = seconds + rig.seconds, steps + rig.simulation.step_count
     return Result(
         {
-            **columns, "mass_error": max(errors), "compute_time": seconds, "simulated_time": steps * parameters["step"],
-            "microseconds_per_step": 1e6 * seconds / steps,
+            **columns, "mass_error": max(errors), **run_figures(seconds, steps, parameters["step"]),
         },
         _UNITS,
     )  # fmt: skip

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from grouser.experiments.soil_bins import make_ground
+from grouser.experiments.soil_bins import bed_of, make_world
 from grouser.physics.base.trees import copied
 from grouser.physics.description import parse_machine
-from grouser.physics.description.data.world import World
 from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.bed import SoilBed
 
@@ -85,14 +84,14 @@ class BladeRig:
     def __init__(self, parameters: Mapping[str, Any], blade: Blade, depth: float, bed: SoilBed | None = None):
         self.seconds = 0.0
         self._blade = blade
-        self._ground, self._gravity = make_ground(parameters), parameters["gravity"]
         text = _URDF.format(
             inertial=_INERTIAL.format(_MASS), damping=_DAMPING, edge=_EDGE, half=0.5 * blade.width,
             back=-blade.length * math.cos(blade.rake), up=blade.length * math.sin(blade.rake),
             friction=math.tan(blade.friction), adhesion=blade.adhesion, profile=blade.profile(),
         )  # fmt: skip
-        world = World(name="level soil", ground=self._ground, gravity=(0.0, 0.0, -self._gravity))
-        self.simulation = Simulation(parse_machine(text, "blade_rig.urdf", base="fixed"), world, parameters["step"])
+        machine = parse_machine(text, "blade_rig.urdf", base="fixed")
+        self.simulation = Simulation(machine, make_world(parameters), parameters["step"])
+        self._weight = _MASS * parameters["gravity"]
         self.simulation.reset({"lift": -depth})
         if bed is not None:
             self.simulation.resume(self.simulation.state._replace(soil=copied(bed.state)))
@@ -105,15 +104,12 @@ class BladeRig:
     @property
     def cell(self) -> float:
         """Spacing of the cells [m]."""
-        assert self._ground.soil is not None
-        return self._ground.soil.cell
+        return float(self.simulation.arrays.system.soil.cell[0])
 
     @property
     def bed(self) -> SoilBed:
         """A copy of the soil now."""
-        bed = SoilBed(self._ground, self._gravity)
-        bed.state = copied(self.simulation.state.soil)
-        return bed
+        return bed_of(self.simulation)
 
     @property
     def mass(self) -> float:
@@ -146,7 +142,7 @@ class BladeRig:
             simulation.step(count)
             self.seconds += time.process_time() - begun
             effort = simulation.joint_effort
-            rows.append((self.position - start, effort["slide"], effort["lift"] - _MASS * self._gravity))
+            rows.append((self.position - start, effort["slide"], effort["lift"] - self._weight))
         return dict(zip(("travel", "draught", "vertical"), np.array(rows).T, strict=True))
 
     def pile(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from grouser.experiments.digging_parameters import numbers_within
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import MOTION, RUN_UNITS, SOIL, Dig, lead_along
+from grouser.experiments.soil_bins import MOTION, RUN_UNITS, SOIL, Dig, lead_along, run_figures
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.digging.capacity import HOE_HEAP, heap_volume
 from grouser.physics.digging.dug_ground import DiggingTool
@@ -85,8 +85,7 @@ def run(**parameters: Any) -> Result:
     return Result(
         {
             "depth": depth, **rows, "struck_volume": struck, "heaped_volume": heaped,
-            "compute_time": seconds, "simulated_time": sum(dig.simulated_time for dig in digs),
-            "mass_error": max(dig.mass_error() for dig in digs), "microseconds_per_step": 1e6 * seconds / steps,
+            "mass_error": max(dig.mass_error() for dig in digs), **run_figures(seconds, steps, parameters["step"]),
         },
         _UNITS,
     )  # fmt: skip

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.drawing import Reference, draw_reference
-from grouser.experiments.excavator_rig import BUCKET, DUMP, ExcavatorRig
-from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import RUN_UNITS, SOIL
+from grouser.experiments.excavator_rig import BUCKET, DIG, DUMP, ExcavatorRig
+from grouser.experiments.protocol import Parameter, Result
+from grouser.experiments.soil_bins import RUN_UNITS, bed_of, run_figures
 from grouser.physics.digging.capacity import HOE_HEAP, heaped_capacity
 from grouser.physics.soil.bed import SoilBed
 
@@ -17,10 +17,7 @@ DESCRIPTION = "the excavator digs, swings, dumps, and a heap grows"
 PARAMETERS = {
     "passes": Parameter(3, "-", "number of buckets", minimum=1, maximum=50),
     "wait": Parameter(5.0, "s", "after the last one", minimum=0.0, maximum=100.0),
-    **SOIL,
-    "density": positive(1600.0, "kg/m3", "of undisturbed soil"),
-    "cohesion": Parameter(2e3, "Pa", "c: faces of undisturbed soil stand by it", minimum=0.0),
-    "step": Parameter(1e-3, "s", "of time", minimum=2e-4, maximum=0.004),
+    **DIG,
 }
 REFERENCE = {"pass": "pass", "fill": "fill_factor"}
 _UNITS = {
@@ -59,16 +56,16 @@ def run(**parameters: Any) -> Result:
     balance = rig.simulation.soil_balance()
     assert balance is not None
     lost = sum(amount for name, amount in energy.dissipation.items() if name.startswith("soil cut by"))
-    steps = rig.simulation.step_count
     return Result(
         {
             "time": course["time"], "mass_field": course["field"], "mass_bucket": course["carried"],
             "mass_air": course["falling"], "pass": list(range(1, len(passes) + 1)),
-            "fill_factor": [float(one["bucket"].max()) / loose_density / heaped for one in passes], **_heap(rig.soil),
+            "fill_factor": [float(one["bucket"].max()) / loose_density / heaped for one in passes],
+            **_heap(bed_of(rig.simulation)),
             "peak_force": float(forces.max()), "mean_force": float(forces.mean()),
             "specific_energy": specific, "energy_error": abs(energy.residual) / lost,
-            "mass_error": abs(balance.relative_residual), "compute_time": rig.seconds,
-            "simulated_time": rig.simulation.time, "microseconds_per_step": 1e6 * rig.seconds / steps,
+            "mass_error": abs(balance.relative_residual),
+            **run_figures(rig.seconds, rig.simulation.step_count, parameters["step"]),
         },
         _UNITS,
     )  # fmt: skip

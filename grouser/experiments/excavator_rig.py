@@ -7,19 +7,24 @@ from typing import Any
 import numpy as np
 
 from grouser.catalogue import machine_file, program_file
-from grouser.experiments.soil_bins import make_ground
+from grouser.experiments.protocol import Parameter, positive
+from grouser.experiments.soil_bins import SOIL, make_world
 from grouser.function_blocks.diagram import Diagram
 from grouser.function_blocks.reader import load_control_program
 from grouser.function_blocks.run import DiagramRun
-from grouser.physics.base.trees import copied
 from grouser.physics.description import load_machine, parse_machine
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.pose import Pose
-from grouser.physics.description.data.world import World
 from grouser.physics.readings.bucket_load import BucketLoad
 from grouser.physics.simulation.transfer import simulate
-from grouser.physics.soil.bed import SoilBed
 
+# Soil that the excavator digs, and the step.
+DIG = {
+    **SOIL,
+    "density": positive(1600.0, "kg/m3", "of undisturbed soil"),
+    "cohesion": Parameter(2e3, "Pa", "c: faces of undisturbed soil stand by it", minimum=0.0),
+    "step": Parameter(1e-3, "s", "of time", minimum=2e-4, maximum=0.004),
+}
 # Where the program dumps [m].
 DUMP = (1.05, 2.0)
 BUCKET, BED = "excavator/bucket", "truck/bed"
@@ -34,7 +39,7 @@ class ExcavatorRig:
     """The excavator in level soil.
 
     Args:
-        parameters: `soil_bins.SOIL`, and `step`.
+        parameters: `DIG`.
         bed: length, width and depth of the bed of a truck where the excavator dumps, and height of its rim [m]; None:
             it dumps on the ground.
 
@@ -44,8 +49,6 @@ class ExcavatorRig:
     """
 
     def __init__(self, parameters: Mapping[str, Any], bed: tuple[float, float, float, float] | None = None):
-        ground = make_ground(parameters)
-        world = World(name="level soil", ground=ground, gravity=(0.0, 0.0, -parameters["gravity"]))
         members = {"excavator": Member(load_machine(machine_file("excavator")))}
         if bed is not None:
             length, width, depth, rim = bed
@@ -53,20 +56,12 @@ class ExcavatorRig:
             truck = parse_machine(text, "bed.urdf", base="fixed")
             members["truck"] = Member(truck, Pose((DUMP[0], DUMP[1], rim)))
         self.seconds = 0.0
-        self._ground, self._gravity = ground, parameters["gravity"]
-        self.simulation = simulate(members, world, parameters["step"])
+        self.simulation = simulate(members, make_world(parameters), parameters["step"])
         self._excavator = self.simulation.part("excavator")
         program = load_control_program(program_file("excavator_trench"))
         assert isinstance(program, Diagram)
         self._run = DiagramRun(program, self._excavator.signals)
         self._cycle = round(program.cycle / parameters["step"])
-
-    @property
-    def soil(self) -> SoilBed:
-        """A copy of the soil now."""
-        soil = SoilBed(self._ground, self._gravity)
-        soil.state = copied(self.simulation.state.soil)
-        return soil
 
     @property
     def truck_load(self) -> BucketLoad:
@@ -89,9 +84,7 @@ class ExcavatorRig:
         most, dumps = round(_LONGEST * passes / (self._cycle * self.simulation.step_size)), 0
         while dumps < passes and len(rows) < most:
             self._excavator.command.update(self._run.execute({}))
-            begun = time.process_time()
-            self.simulation.step(self._cycle)
-            self.seconds += time.process_time() - begun
+            self._step(self._cycle)
             dumping = bool(self._run.values["cycle.dump"])
             dumps += bool(rows) and bool(rows[-1][-1]) and not dumping
             rows.append((*self._state(), dumping))
@@ -110,6 +103,9 @@ class ExcavatorRig:
     def wait(self, duration: float) -> None:
         """Stands for a time [s]."""
         self._excavator.command.update(dict.fromkeys(self._run.plan.commands, 0.0))
+        self._step(round(duration / self.simulation.step_size))
+
+    def _step(self, count: int) -> None:
         begun = time.process_time()
-        self.simulation.step(round(duration / self.simulation.step_size))
+        self.simulation.step(count)
         self.seconds += time.process_time() - begun

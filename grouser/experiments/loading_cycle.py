@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from grouser.experiments.drawing import Reference, draw_reference
-from grouser.experiments.excavator_rig import ExcavatorRig
+from grouser.experiments.excavator_rig import DIG, ExcavatorRig
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import RUN_UNITS, SOIL
+from grouser.experiments.soil_bins import RUN_UNITS, run_figures
 
 DESCRIPTION = "the excavator loads the bed of a truck"
 PARAMETERS = {
@@ -16,10 +16,7 @@ PARAMETERS = {
     "bed_depth": positive(0.15, "m", "of the bed"),
     "rim_height": Parameter(0.6, "m", "of the bed's rim above the ground", minimum=0.0, maximum=0.9),
     "passes": Parameter(5, "-", "number of buckets", minimum=1, maximum=50),
-    **SOIL,
-    "density": positive(1600.0, "kg/m3", "of undisturbed soil"),
-    "cohesion": Parameter(2e3, "Pa", "c: faces of undisturbed soil stand by it", minimum=0.0),
-    "step": Parameter(1e-3, "s", "of time", minimum=2e-4, maximum=0.004),
+    **DIG,
 }
 REFERENCE = {"pass": "pass", "bed_kg": "bed_mass"}
 _UNITS = {
@@ -55,13 +52,11 @@ def run(**parameters: Any) -> Result:
     capacity = rig.truck_capacity * parameters["density"] / parameters["swell"]
     filled = zip(columns["pass"], columns["bed_mass"], strict=True)
     full = [number for number, mass in filled if mass > _FULL * capacity]
-    steps = rig.simulation.step_count
     return Result(
         {
             **columns, "beside": math.fsum(columns["pass_mass"]) - columns["bed_mass"][-1], "bed_capacity": capacity,
             "passes_to_fill": full[0] if full else None, "mass_error": abs(balance.relative_residual),
-            "compute_time": rig.seconds, "simulated_time": rig.simulation.time,
-            "microseconds_per_step": 1e6 * rig.seconds / steps,
+            **run_figures(rig.seconds, rig.simulation.step_count, parameters["step"]),
         },
         _UNITS,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from grouser.experiments.blade_rig import Blade, BladeRig
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import RUN_UNITS, SOIL, make_ground
+from grouser.experiments.soil_bins import RUN_UNITS, SOIL, make_ground, run_figures
 from grouser.physics.soil.bed import SoilBed
 
 DESCRIPTION = "a blade pushes a heap of loose soil"
@@ -66,14 +66,13 @@ def run(**parameters: Any) -> Result:
             column.append(value)
     after = [ratio for k, ratio in enumerate(columns.pop("ratio")) if k >= _LAST * _SAMPLES]
     loss, height = _berms(rig, width, 2.0 * radius)
-    seconds, steps = rig.seconds, rig.simulation.step_count
     return Result(
         {
             **columns, "draught_over_weight": float(np.mean(after)),
             "prism_volume": 0.5 * width * parameters["blade_height"] ** 2 * (1 / math.tan(repose) + 1 / math.tan(rake)),
             "side_loss": loss, "berm_height": height,
-            "mass_error": abs(rig.mass - bed.mass) / bed.mass, "compute_time": seconds,
-            "simulated_time": steps * parameters["step"], "microseconds_per_step": 1e6 * seconds / steps,
+            "mass_error": abs(rig.mass - bed.mass) / bed.mass,
+            **run_figures(rig.seconds, rig.simulation.step_count, parameters["step"]),
         },
         _UNITS,
     )  # fmt: skip

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from grouser.experiments.protocol import Parameter, positive
+from grouser.physics.base.trees import copied
 from grouser.physics.description.data.soil import Soil, SoilGround
-from grouser.physics.description.data.world import Ground
+from grouser.physics.description.data.world import Ground, World
 from grouser.physics.description.soils.checks import check_soil
 from grouser.physics.digging.dug_ground import DiggingTool, DugGround, upright_pose
+from grouser.physics.simulation.simulation import Simulation
 from grouser.physics.soil.bed import SoilBed
 
 SOIL = {
@@ -57,6 +59,27 @@ def soil_of(parameters: Mapping[str, Any]) -> Soil:
 def make_ground(parameters: Mapping[str, Any]) -> Ground:
     """Level soil at height zero; errors as of `soil_of`."""
     return Ground(soil=SoilGround((soil_of(parameters),), cell=parameters["cell_size"]))
+
+
+def make_world(parameters: Mapping[str, Any]) -> World:
+    """The same as a world for machines; errors as of `soil_of`."""
+    return World(name="level soil", ground=make_ground(parameters), gravity=(0.0, 0.0, -parameters["gravity"]))
+
+
+def bed_of(simulation: Simulation) -> SoilBed:
+    """A copy of the soil in a simulation in the world of `make_world`, as it is now."""
+    world = simulation.world
+    assert world.ground is not None
+    bed = SoilBed(world.ground, -world.gravity[2])
+    bed.state = copied(simulation.state.soil)
+    return bed
+
+
+def run_figures(seconds: float, steps: int, step: float) -> dict[str, float]:
+    """The results of `RUN_UNITS` that runs of steps of some length [s] have in common, by their processor time [s]."""
+    return {
+        "compute_time": seconds, "simulated_time": steps * step, "microseconds_per_step": 1e6 * seconds / max(steps, 1),
+    }  # fmt: skip
 
 
 def lead_along(corners: Sequence[Sequence[float]], speed: float, step: float) -> np.ndarray:
@@ -115,11 +138,6 @@ class Dig:
         """
         moved = self.cut_mass + added
         return abs(self.ground.mass - added) / moved if moved > 0.0 else 0.0
-
-    @property
-    def simulated_time(self) -> float:
-        """Duration of the steps [s]."""
-        return self.steps * self.ground.step_size
 
     @property
     def seconds(self) -> float:

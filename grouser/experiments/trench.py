@@ -7,7 +7,7 @@ from typing import Any
 from grouser.experiments.digging_parameters import numbers_within
 from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
-from grouser.experiments.soil_bins import RUN_UNITS, SOIL, make_ground
+from grouser.experiments.soil_bins import RUN_UNITS, SOIL, make_ground, run_figures
 from grouser.physics.soil.bed import SoilBed
 
 DESCRIPTION = "walls of a trench stand and fall"
@@ -53,9 +53,8 @@ def run(**parameters: Any) -> Result:
     seconds = time.process_time() - begun
     return Result(
         {
-            "cohesion": parameters["cohesion"], **rows,
-            "compute_time": seconds, "simulated_time": steps * parameters["step"], "mass_error": error,
-            "microseconds_per_step": 1e6 * seconds / max(steps, 1),
+            "cohesion": parameters["cohesion"], **rows, "mass_error": error,
+            **run_figures(seconds, steps, parameters["step"]),
         },
         _UNITS,
     )  # fmt: skip
