@@ -1,5 +1,6 @@
 """Parameters hidden in synthetic noisy measurements of a lift and of a wheel on soil, and a measured wheel."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ SOIL_HIDDEN = {
 }
 
 
-def hidden_soil(folder, seed, hidden=SOIL_HIDDEN):
+def hidden_soil(folder, seed, hidden=SOIL_HIDDEN, starts=1):
     """A wheel that starts to roll on lunar simulant: sinkage and drawbar pull over time."""
     rng = np.random.default_rng(seed)
     truth = {name: value for name, (value, _) in hidden.items()}
@@ -89,7 +90,7 @@ measurements:
     signals:
       {signals[0]}: {{column: sinkage, sigma: 0.0003}}
       {signals[1]}: {{column: pull, sigma: 0.5}}
-starts: 1
+starts: {starts}
 """ + parameters_of(hidden)
     )
     time = np.arange(0.1, 0.401, 0.01)
@@ -141,9 +142,12 @@ def test_hidden_parameters_of_a_soil(tmp_path):
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("hide", [hidden_lift, hidden_soil])
+@pytest.mark.parametrize("hide", [hidden_lift, partial(hidden_soil, starts=4)], ids=["lift", "soil"])
 def test_intervals_of_hidden_parameters_cover_as_often_as_they_say(tmp_path, hide):
-    """30 measurements: the count of covered values of each parameter, and the mean distance, are chance."""
+    """30 measurements: the count of covered values of each parameter, and the mean distance, are chance.
+
+    A single search of the soil ends in another minimum for one of them.
+    """
     count = 30
     found, distances = [], []
     for seed in range(100, 100 + count):
@@ -152,7 +156,7 @@ def test_intervals_of_hidden_parameters_cover_as_often_as_they_say(tmp_path, hid
         found.append(covered(result, hidden.truth))
         distances.append(distance(result, hidden.truth))
     shares = np.mean(found, axis=0)
-    print(f"{hide.__name__}: covered {shares}, mean square of distances {np.mean(distances):.2f} of {len(shares)}")
+    print(f"covered {shares}, mean square of distances {np.mean(distances):.2f} of {len(shares)}")
     low, high = binom.ppf([0.001, 0.999], count, 0.95) / count
     assert all(low <= share <= high for share in shares)
     assert np.sum(distances) < chi2.ppf(0.999, count * len(shares))
