@@ -29,7 +29,8 @@ def catch(tools: Tools, t, old, new, step, gravity, loose_density, air, count, b
         lot = air[n]
         x, y, z = lot[LOT_X], lot[LOT_Y], lot[LOT_Z]
         vx, vy, vz = lot[VELOCITY_X], lot[VELOCITY_Y], lot[VELOCITY_Z] - 0.5 * step * gravity
-        before, after = _height_above(old, x, y, z), _height_above(new, x + step * vx, y + step * vy, z + step * vz)
+        end_x, end_y, end_z = x + step * vx, y + step * vy, z + step * vz
+        before, after = _height_above(old, x, y, z), _height_above(new, end_x, end_y, end_z)
         caught = False
         if before >= 0.0 > after:
             part = step * before / (before - after)
@@ -43,9 +44,9 @@ def catch(tools: Tools, t, old, new, step, gravity, loose_density, air, count, b
             gained[0] += px
             gained[1] += py
             gained[2] += pz
-            gained[3] += y * pz - z * py
-            gained[4] += z * px - x * pz
-            gained[5] += x * py - y * px
+            gained[3] += end_y * pz - end_z * py
+            gained[4] += end_z * px - end_x * pz
+            gained[5] += end_x * py - end_y * px
             bulk[0] += mass
             bulk[1] += mass / loose_density
         else:

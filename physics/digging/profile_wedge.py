@@ -5,8 +5,9 @@ import math
 from grouser.physics.base.kernel import embedded, kernel
 from grouser.physics.digging.wedge import steepest_failure, wedge_force
 
-# Trial angles about that of the last step, and the distance between them [rad]: the force is flat in the angle.
-TRIALS, BETWEEN = 7, 0.02
+# Distance between trial angles about that of the last step [rad], and how many are tried at most to either side: the
+# force is flat in the angle.
+BETWEEN, MOST = 0.02, 3
 # Trial angles of a strip that has no last step, over the whole range.
 FIRST_TRIALS = 24
 # Of the whole range, the ends at which the plane is nearly level or the wedge nearly jams are left out [rad].
@@ -47,7 +48,7 @@ def profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last):
         rake: of the plate [rad].
         soil: `CutSoil`.
         gravity: [m/s2].
-        last: angle of the plane of failure in the last step [rad]; NaN for none.
+        last: angle of the plane of failure in the last step [rad], from which the search goes down; NaN for none.
 
     Returns:
         Force a width at the angle of tool friction to the plate's normal [N/m], and the angle of the plane of failure
@@ -55,20 +56,42 @@ def profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last):
     """
     low = _MARGIN
     high = steepest_failure(rake, soil.friction, soil.tool_friction) - _MARGIN
-    count, first, between = TRIALS, min(max(last, low), high) - 0.5 * (TRIALS - 1) * BETWEEN, BETWEEN
+    if low > high:
+        return math.inf, math.nan
     if math.isnan(last):
-        count, first, between = FIRST_TRIALS, low, (high - low) / (FIRST_TRIALS - 1)
-    least, best = math.inf, math.nan
-    behind, plate = depth / math.tan(rake), depth / math.sin(rake)
-    for trial in range(count):
-        failure = first + trial * between
-        if failure < low or failure > high:
-            continue
-        area, reach = area_and_reach(heights, spacing, depth, failure)
-        end = min(int(reach / spacing), heights.shape[0] - 1)
-        plane = max(reach / math.cos(failure) - loose[end] / math.sin(failure), 0.0)
-        load = soil.density * gravity * (area + 0.5 * depth * behind)
-        force = wedge_force(rake, failure, soil, load, plane, plate, 0.0)
+        return _scan(heights, loose, spacing, depth, rake, soil, gravity, low, high)
+    best = middle = min(max(last, low), high)
+    least = _force_at(heights, loose, spacing, depth, rake, soil, gravity, middle)
+    for way in (-BETWEEN, BETWEEN):
+        for trial in range(1, MOST + 1):
+            failure = middle + trial * way
+            if failure < low or failure > high:
+                break
+            force = _force_at(heights, loose, spacing, depth, rake, soil, gravity, failure)
+            if not force < least:
+                break
+            least, best = force, failure
+    return least, best
+
+
+@embedded
+def _scan(heights, loose, spacing, depth, rake, soil, gravity, low, high):
+    """Least force and its angle of even trials over a range; arguments as of `profile_wedge`."""
+    least, best, between = math.inf, math.nan, (high - low) / (FIRST_TRIALS - 1)
+    for trial in range(FIRST_TRIALS):
+        failure = low + trial * between
+        force = _force_at(heights, loose, spacing, depth, rake, soil, gravity, failure)
         if force < least:
             least, best = force, failure
     return least, best
+
+
+@embedded
+def _force_at(heights, loose, spacing, depth, rake, soil, gravity, failure):
+    """Force a width of the wedge above a plane of failure [N/m]; arguments as of `profile_wedge`."""
+    behind, plate = depth / math.tan(rake), depth / math.sin(rake)
+    area, reach = area_and_reach(heights, spacing, depth, failure)
+    end = min(int(reach / spacing), heights.shape[0] - 1)
+    plane = max(reach / math.cos(failure) - loose[end] / math.sin(failure), 0.0)
+    load = soil.density * gravity * (area + 0.5 * depth * behind)
+    return wedge_force(rake, failure, soil, load, plane, plate, 0.0)

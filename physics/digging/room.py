@@ -113,7 +113,7 @@ class Workspace(NamedTuple):
         lip: unit vector in which each edge points, world axes, (tools, 3).
         plates: of all shovels, as of `relax_soil`, (tools, PLATE).
         lot, cut: of `dig`.
-        furthest: greatest of what `cut_soil` found for each shovel since it was cleared, (tools, CUT_FOUND).
+        furthest: greatest of what `cut_soil` found for each shovel in all steps, (tools, CUT_FOUND).
         slides: buffers of `relax_soil`.
         resistance: what holds the shovels.
         row: row of each way, -1 for none, (tools, WAYS).
@@ -354,27 +354,18 @@ def account(context: Context):
     """Adds the work of soil on the shovels along the mean rates."""
     tools, model, step = context.system.digging, context.system.multibody, context.system.settings.step
     work, motion, rows = context.workspace.digging, context.workspace.multibody, context.workspace.constraints.rows
-    column = motion.kinematics.column
+    column, velocity = motion.kinematics.column, motion.velocity_mean
     for t in range(tools.body.shape[0]):
         sums, body = context.state.digging.work[t], tools.body[t]
         for way in range(WAYS):
             r = work.row[t, way]
             if r >= 0:
-                sums[way] += rows.impulse[r] * _speed_along(rows, r, motion.velocity_mean)
+                unit = work.resistance.wrench[t, way]
+                along = (unit[0], unit[1], unit[2], unit[3], unit[4], unit[5])
+                sums[way] += rows.impulse[r] * power_of_wrench(model, column, body, along, velocity)
         if work.acting[t]:
-            sums[CARRYING] += step * power_of_wrench(
-                model, column, body, _given_wrench(work, t, step), motion.velocity_mean
-            )
+            sums[CARRYING] += step * power_of_wrench(model, column, body, _given_wrench(work, t, step), velocity)
             sums[CARRYING] += _work_of_load(context, t)
-
-
-@inlined
-def _speed_along(rows, r, velocity):
-    """Speed along row r at coordinate rates."""
-    speed = 0.0
-    for d in range(rows.first[r], rows.last[r]):
-        speed += rows.jacobian[r, d] * velocity[d]
-    return speed
 
 
 @inlined

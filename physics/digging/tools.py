@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.description.data.world import World
@@ -15,6 +16,8 @@ from grouser.physics.model.names import Names
 
 # Strips of an edge are as wide as cells, but there are no more than this.
 STRIPS = 64
+# A tool is at most so many cells wide and high: soil is moved over the square of it.
+LARGEST = 512
 # Columns of a point of a surface: places up the plate, along the edge and below the plate [m]; unit normal of the
 # surface in the same axes, outwards; its area [m2]; which of the corners it belongs to.
 UP, ACROSS, BELOW, NORMAL_UP, NORMAL_ACROSS, NORMAL_BELOW, AREA, CORNER = range(8)
@@ -67,6 +70,32 @@ class Tools(NamedTuple):
     centre: np.ndarray
     point_start: np.ndarray
     point: np.ndarray
+
+
+def check_tools(machine: Machine, world: World) -> tuple[str, ...]:
+    """Checks the size of shovels over that of cells; warns of strips that are wider than cells.
+
+    Raises:
+        ParameterError: a shovel that is wider or higher than `LARGEST` cells.
+    """
+    if world.soil is None:
+        return ()
+    cell, warnings = world.soil.cell, []
+    for shovel in machine.shovels:
+        size = max(shovel.width, shovel.opening)
+        if size > LARGEST * cell:
+            raise ParameterError(
+                "cell",
+                cell,
+                f'at least {size / LARGEST:.3g} m for shovel "{shovel.name}" of {size:.4g} m, which is to be within '
+                f"{LARGEST} cells",
+            )
+        if shovel.width > (STRIPS + 0.5) * cell:
+            warnings.append(
+                f'shovel "{shovel.name}" is {shovel.width / cell:.0f} cells wide: each of its {STRIPS} strips sees one '
+                f"row of cells; {shovel.width / STRIPS:.3g} m is a cell as wide as a strip"
+            )
+    return tuple(warnings)
 
 
 def make_tools(machine: Machine, names: Names, world: World) -> Tools:

@@ -21,7 +21,7 @@ from grouser.physics.contact.terrain import ground_surface
 from grouser.physics.description.data.machine import Machine, require_machine
 from grouser.physics.description.data.world import Ground, World, require_world
 from grouser.physics.description.elements.hydraulics.cylinders import STROKE_TOLERANCE
-from grouser.physics.digging.tools import make_tools
+from grouser.physics.digging.tools import check_tools, make_tools
 from grouser.physics.drives.servo import make_drives
 from grouser.physics.flexible_links.division import split_flexible_links
 from grouser.physics.granular.medium import make_grains
@@ -113,7 +113,7 @@ def set_up(
         raise ParameterError("sleeping", sleeping, "true or false")
     divided = divided_machine(machine)
     model, names = build_model(divided, world.spawn, world.gravity)
-    unsure = check_soils(divided, world)
+    unsure = check_soils(divided, world) + check_tools(divided, world)
     network, lines, flow_element_owners = make_network(divided)
     _check_scheme(divided, scheme)
     wheels, tools = make_wheels(divided, names, world), make_tools(divided, names, world)

@@ -133,6 +133,12 @@ BAD = {
     "angle in radians": (BEKKER | {"friction_angle_deg": 0.5}, "friction_angle_deg", 0.5, ["is it in radians?"]),
     "steep friction": (BEKKER | {"friction_angle_deg": 61}, "friction_angle_deg", 61.0, ["1.6 to 60 degree"]),
     "repose in radians": (BEKKER | {"repose_angle_deg": 0.5}, "repose_angle_deg", 0.5, ["is it in radians?"]),
+    "repose above friction": (
+        BEKKER | {"cohesion": 0, "repose_angle_deg": 31},
+        "repose_angle_deg",
+        31.0,
+        ["without cohesion at most friction_angle_deg, 30 degrees"],
+    ),
     "swell below 1": (BEKKER | {"swell": 0.9}, "swell", 0.9, ["1 to 3"]),
     "no friction, no repose": (
         BEKKER | {"friction_angle_deg": 0},

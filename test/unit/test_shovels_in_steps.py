@@ -2,6 +2,7 @@
 
 import functools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,12 @@ import pytest
 import grouser
 from grouser.physics.base.trees import leaves
 from grouser.physics.description import parse_machine
+from grouser.physics.description.data.mechanism import Collision
+from grouser.physics.description.data.pose import Pose
+from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.world.reader import parse_world
 from grouser.physics.digging.resistance import CUT, SIDE
+from grouser.physics.digging.tools import check_tools
 from grouser.physics.simulation.pushes import Push
 from grouser.physics.simulation.transfer import simulate, transfer_state
 from grouser.physics.soil.ground import SoftGround
@@ -357,3 +362,52 @@ def test_what_is_beyond_the_model_is_told():
     simulation.command["x"] = 20.0
     with pytest.warns(RuntimeWarning, match='shovel "tool" is faster than a cell a step, 12.5 m/s'):
         simulation.step(20)
+
+
+def test_a_bucket_upside_down_is_borne_and_cuts_nothing():
+    bucket = start(rig(driven="x pitch"), loam(), z=0.1, pitch=math.pi)
+    bucket.step(1500)
+    bucket.command["x"] = 0.5
+    bucket.step(500)
+    found = bucket.digging_force("tool")
+    assert found.separation == 0.0 and found.bearing > 0.5 * 80.0 * 9.81
+    assert bucket.bucket_load("tool").mass == 0.0
+    assert sum(masses(bucket)) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_shovel_is_stopped_by_another_machine():
+    """Both have boxes; the other machine glides off with the momentum that the drive gives it."""
+    box = (Collision("box", Pose((-0.2, 0.0, 0.3)), Box((0.4, 0.5, 0.6))),)
+    machine = rig("", "z pitch")
+    solid = replace(
+        machine, links=tuple(replace(one, collisions=box if one.name == "tool" else ()) for one in machine.links)
+    )
+    both = simulate(
+        {"digger": grouser.Member(solid), "other": grouser.Member(solid, Pose((0.6, 0.0, 0.0)))}, loam(), 0.001
+    )
+    both.reset({"digger/z": -0.05, "other/z": 0.2})
+    both.pushes["digger/carriage"] = Push((3000.0, 0.0, 0.0))
+    both.step(1000)
+    assert np.isfinite(both.state.q).all()
+    gap = 0.6 + both.joint_position["other/x"] - both.joint_position["digger/x"]
+    assert both.joint_position["other/x"] > 0.1 and gap > 0.4 - 1e-3
+    field, carried, air = masses(both)
+    assert field + carried + air == pytest.approx(0.0, abs=1e-9)
+
+
+def test_tools_wider_than_the_cells_allow_are_refused_or_told():
+    world, blade = loam(), rig("")
+    (shovel,) = blade.shovels
+
+    def of(width):
+        ends = (0.0, -0.5 * width, 0.0), (0.0, 0.5 * width, 0.0)
+        return replace(blade, shovels=(replace(shovel, width=width, cutting_edge=ends),))
+
+    with pytest.raises(grouser.ParameterError, match='cell = 0.05.*0.0508 m for shovel "tool" of 26 m.*512 cells'):
+        check_tools(of(26.0), world)
+    (told,) = check_tools(of(5.0), world)
+    assert told == (
+        'shovel "tool" is 100 cells wide: each of its 64 strips sees one row of cells; 0.0781 m is a cell as wide as a '
+        "strip"
+    )
+    assert check_tools(of(3.2), world) == check_tools(of(30.0), grouser.World()) == ()

@@ -1,6 +1,5 @@
 """Shovels: buckets and blades by their edges, teeth, side plates and inner profile."""
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +17,11 @@ from grouser.physics.description.table.attributes import (
 )
 from grouser.physics.description.table.family import Entry, Family, Scope
 from grouser.physics.description.text.xml_tree import Element
+from grouser.physics.description.urdf.bucket_profile import Plate, Profile, given_profile, section_profile
 
 TEETH_MAX = 100
 # Sine of the largest angle between edges that count as parallel.
 _PARALLEL = 0.02
-# Largest distance from an edge at which a profile ends there [m]: that of steel and drawings.
-_CLOSED = 1e-3
 # Lengths below this are none [m].
 _LEAST = 1e-6
 
@@ -76,7 +74,7 @@ SHOVEL = ElementKind(
             "m",
             "of a bucket's inner surface, from the cutting edge to the top edge, in the link's frame; places along the "
             "edges do not count",
-            default_text="none: a blade",
+            default_text="with side_plates that of the collision mesh, if there is one; else none: a blade",
         ),
         positive("edge_thickness", "m", "of the cutting edge", default=0.02),
         Attribute("teeth", Kind.COUNT, "-", "number of teeth on the edge", default=0, minimum=0, maximum=TEETH_MAX),
@@ -102,12 +100,12 @@ SHOVEL = ElementKind(
 )
 
 
-def complete_shovel(entry: Entry, _scope: Scope) -> Shovel:
+def complete_shovel(entry: Entry, scope: Scope) -> Shovel:
     """The shovel with its profile in the axes of its plate.
 
     Raises:
         MachineError: edges that are none, cross or are not parallel; a profile that is open or crosses itself or the
-            plate; teeth that are wider than the edge or only half given.
+            plate; a collision mesh without one; teeth that are wider than the edge or only half given.
     """
     written, element = entry.value, entry.element
     cutting, top = _edge(element, "cutting_edge", written.cutting_edge), _edge(element, "top_edge", written.top_edge)
@@ -123,10 +121,8 @@ def complete_shovel(entry: Entry, _scope: Scope) -> Shovel:
         raise element.error("cutting_direction is along the cutting edge", "give a direction across it")
     width = float(np.linalg.norm(cutting[1] - cutting[0]))
     _check_teeth(element, written, width)
-    profile: tuple[tuple[float, float], ...] = ()
-    if written.profile is not None:
-        up = plate / opening
-        profile = _profile(element, written.profile, cutting.mean(axis=0), up, np.cross(along, up), opening)
+    up = plate / opening
+    profile = _profile(element, written, scope, Plate(cutting.mean(axis=0), up, np.cross(along, up), opening))
     return Shovel(
         name=written.name,
         link=written.link,
@@ -144,6 +140,15 @@ def complete_shovel(entry: Entry, _scope: Scope) -> Shovel:
         width=width,
         opening=opening,
     )
+
+
+def _profile(element: Element, written: WrittenShovel, scope: Scope, plate: Plate) -> Profile:
+    """As given, or of a bucket's collision mesh; none of a blade."""
+    if written.profile is not None:
+        return given_profile(element, written.profile, plate)
+    if written.side_plates:
+        return section_profile(element, scope.links[written.link], plate, written.edge_thickness)
+    return ()
 
 
 def _points(edge: np.ndarray) -> tuple[Vector3, Vector3]:
@@ -189,51 +194,6 @@ def _check_teeth(element: Element, written: WrittenShovel, width: float) -> None
             f"{written.teeth} teeth of {written.tooth_side:g} m are wider than the cutting edge, {width:.4g} m",
             f"a tooth_side of up to {width / written.teeth:.4g} m fits",
         )
-
-
-def _profile(
-    element: Element,
-    points: tuple[Vector3, ...],
-    origin: np.ndarray,
-    up: np.ndarray,
-    normal: np.ndarray,
-    opening: float,
-) -> tuple[tuple[float, float], ...]:
-    """A profile in the axes of the plate, on the side of it that it lies on."""
-    away = np.array(points, dtype=float) - origin
-    flat = np.column_stack([away @ up, away @ normal])
-    if len(flat) < 3:
-        raise element.error(f"profile has {len(flat)} points", "give three at least, from cutting edge to top edge")
-    for name, point, end in (("cutting_edge", flat[0], 0.0), ("top_edge", flat[-1], opening)):
-        distance = float(np.hypot(point[0] - end, point[1]))
-        if distance > _CLOSED:
-            raise element.error(
-                f"profile is open: it ends {distance:.4g} m from {name}",
-                f"it goes from cutting_edge to top_edge, within {_CLOSED:g} m",
-            )
-    flat[0], flat[-1] = (0.0, 0.0), (opening, 0.0)
-    flat[:, 1] *= 1.0 if flat[:, 1].sum() >= 0.0 else -1.0
-    if (flat[1:-1, 1] <= 0.0).any():
-        k = 1 + int(np.argmin(flat[1:-1, 1]))
-        raise element.error(
-            f"point {k + 1} of profile is {-flat[k, 1]:.4g} m before the plate, and others are behind it",
-            "all points between the edges lie on one side of the plate",
-        )
-    for one, other in itertools.combinations(range(len(flat) - 1), 2):
-        if other > one + 1 and _cross(flat[one], flat[one + 1], flat[other], flat[other + 1]):
-            raise element.error(
-                f"profile crosses itself: between its points {one + 1} and {one + 2}, and {other + 1} and {other + 2}"
-            )
-    return tuple((float(place), float(depth)) for place, depth in flat)
-
-
-def _cross(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> bool:
-    """Whether two line segments in a plane cross."""
-
-    def side(p: np.ndarray, q: np.ndarray, r: np.ndarray) -> float:
-        return float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
-
-    return side(a, b, c) * side(a, b, d) < 0.0 and side(c, d, a) * side(c, d, b) < 0.0
 
 
 def _text(point: np.ndarray) -> str:

@@ -11,6 +11,8 @@ from grouser.physics.description.text.names import closest
 # Depths and plate width at which loading and unloading are compared [m].
 _DEPTHS = (0.01, 0.1)
 _WIDTH = 0.1
+# Rounding of angles [rad].
+_ROUNDING = 1e-9
 
 
 def check_soil(soil: Soil) -> None:
@@ -25,6 +27,7 @@ def check_soil(soil: Soil) -> None:
     for key in KEYS:
         _check_range(key, key.written(soil))
     _check_form(soil)
+    _check_repose(soil)
     _check_stress(soil)
     _check_unloading(soil)
     _check_validity(soil)
@@ -76,6 +79,17 @@ def _check_form(soil: Soil) -> None:
                 raise ParameterError(name, getattr(soil, name), valid)
         if soil.reece_k1 == soil.reece_k2 == 0.0:
             raise ParameterError("reece_k2", 0.0, "above 0 where reece_k1 is 0")
+
+
+def _check_repose(soil: Soil) -> None:
+    """A plane slope without cohesion fails where it is steeper than the angle of friction, by statics."""
+    if soil.cohesion == 0.0 and soil.repose_angle > soil.friction_angle + _ROUNDING:
+        friction = math.degrees(soil.friction_angle)
+        raise ParameterError(
+            "repose_angle_deg",
+            round(math.degrees(soil.repose_angle), 9),
+            f"without cohesion at most friction_angle_deg, {friction:.6g} degrees: steeper slopes need cohesion",
+        )
 
 
 def _check_stress(soil: Soil) -> None:
