@@ -87,14 +87,26 @@ def falling_soil(state: State, tools: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((0, LOT)), *lots])[:, [LOT_X, Y, Z, HALF_X, HALF_Y, LOT_MASS]]
 
 
-def soil_balance(system: System, state: State) -> SoilBalance:
-    """Balance of the solid mass of soil now, in a world with soil."""
+def soft_ground(system: System) -> SoftGround:
+    """The ground of a world with soil."""
     gravity = -float(system.multibody.gravity[2])
-    ground = SoftGround(system.soil.soils, system.contact.terrain, float(system.soil.cell[0]), gravity)
+    return SoftGround(system.soil.soils, system.contact.terrain, float(system.soil.cell[0]), gravity)
+
+
+def soil_balance(system: System, state: State, initial: State) -> SoilBalance:
+    """Balance of the solid mass of soil, in a world with soil.
+
+    Args:
+        system: the arrays.
+        state: now.
+        initial: at the start, with the heaps of the world.
+    """
+    ground = soft_ground(system)
     digging = state.digging
     field, carried = float(field_mass(ground, state.soil)), float(digging.bulk[:, MASS].sum())
     lots = zip(digging.air[:, :, LOT_MASS], digging.air_count, strict=True)
     falling = float(sum(masses[:count].sum() for masses, count in lots))
     displaced = float(heaped_mass(ground, state.soil)) + carried + falling
-    residual = field + carried + falling
-    return SoilBalance(field, carried, falling, displaced, residual, residual / max(displaced, _LEAST))
+    heaps = float(field_mass(ground, initial.soil))
+    residual = field + carried + falling - heaps
+    return SoilBalance(field, carried, falling, displaced, heaps, residual, residual / max(displaced, _LEAST))

@@ -338,8 +338,9 @@ class SoilBalance:
         carried: in shovels.
         falling: in the air.
         displaced: in heaps above the natural ground, in shovels and in the air.
-        residual: sum of field, carried and falling: zero unless soil was added or removed, as with a machine that goes
-            with its load.
+        heaps: in the heaps of the world at the start.
+        residual: sum of field, carried and falling without the heaps: zero unless soil was added or removed, as with a
+            machine that goes with its load.
         relative_residual: residual over displaced, of at least 1 g [-].
     """
 
@@ -347,6 +348,7 @@ class SoilBalance:
     carried: float
     falling: float
     displaced: float
+    heaps: float
     residual: float
     relative_residual: float
 
