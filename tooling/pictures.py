@@ -72,6 +72,7 @@ SHOTS = {
     "demolition_robot": Shot("demolition_robot", program="demolition_robot"),
     "demolition_robot_wall": Shot("demolition_robot", "rubble", "demolition_robot_wall", 9.3),
     "excavator": Shot("excavator", program="excavator"),
+    "excavator_dozing": Shot("excavator", "quarry", "excavator_dozing", 11.0),
     "excavator_gravel": Shot("excavator", "gravel_pit", "excavator_digging", 12.5),
     "excavator_trench": Shot("excavator", "quarry", "excavator_trench", 23.0),
     "flexible_arm": Shot("flexible_arm", program="flexible_arm", time=2.0),
@@ -88,6 +89,7 @@ SHOTS = {
     "space_arm": Shot("space_arm", "weightless", "space_arm", 7.0),
     "stick_slip": Shot("stick_slip", program="stick_slip", time=3.0),
     "tracked_testbed": Shot("tracked_testbed", "sand", "tracked_testbed", 8.0),
+    "bulldozer": Shot("tracked_vehicle", "quarry", "tracked_vehicle_dozing", 14.0, ("blade:=2",)),
     "tracked_vehicle": Shot("tracked_vehicle", "sand", time=2.0),
 }
 

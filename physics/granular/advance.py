@@ -9,13 +9,17 @@ from grouser.physics.granular.body_motion import move_bodies
 from grouser.physics.granular.forces import add_contact_forces
 from grouser.physics.granular.neighbours import rebuild
 from grouser.physics.granular.sleeping import count_rest, fall_asleep
+from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.tiles import SoilState
 
 # Why steps ended: all made, the lists have no room (`Workspace.needed`), or a position is not finite.
 DONE, NEEDS_ROOM, DIVERGED = range(3)
 
 
 @kernel
-def run_steps(system: System, state: State, work: Workspace, step: float, count, accounted):
+def run_steps(
+    system: System, state: State, work: Workspace, soils: Soils, cells: SoilState, step: float, count, accounted
+):  # fmt: skip
     """Makes steps; nothing but the state depends on how they are divided into calls, unless grains may sleep.
 
     Grains fall asleep at the end of a call. Velocities are those half a step before the positions: v += h F(x, v)/m,
@@ -23,6 +27,7 @@ def run_steps(system: System, state: State, work: Workspace, step: float, count,
 
     Args:
         system, state, work: of the grains, packed.
+        soils, cells: of soft ground, packed (`soft_ground`).
         step: h [s].
         count: number of steps.
         accounted: whether the accounts of energy are kept and the force of each contact is stored; the motion is the
@@ -36,7 +41,7 @@ def run_steps(system: System, state: State, work: Workspace, step: float, count,
         if state.stale[0] and not rebuild(system, state, work):
             ended = NEEDS_ROOM
             break
-        add_contact_forces(system, state, work, step, accounted)
+        add_contact_forces(system, state, work, soils, cells, step, accounted)
         _kick(system, state, work, step)
         if system.rest_steps > 0:
             count_rest(system, state, work)

@@ -74,6 +74,7 @@ class System(NamedTuple):
         skin: distance beyond touch up to which pairs are listed [m].
         widest: largest radius [m].
         rest_steps: steps after which a grain at rest falls asleep; 0: never.
+        soil_cell: spacing of the cells of soft ground [m]; 0 for none.
     """
 
     pairs: PairTable
@@ -82,6 +83,7 @@ class System(NamedTuple):
     skin: float
     widest: float
     rest_steps: int = 0
+    soil_cell: float = 0.0
 
 
 class State(NamedTuple):
@@ -105,8 +107,8 @@ class State(NamedTuple):
         boundary_start: first boundary contact of each row, (rows + 1,).
         boundary_shape: shape of each boundary contact, (contacts,); meshes and solids have several in succession.
         boundary_history: memory of each, (contacts, width).
-        boundary_contact: unit normal towards the grain, world axes (3), and overlap [m], when it last touched,
-            (contacts, 4).
+        boundary_contact: unit normal towards the grain, world axes (3), and overlap [m], when it last touched; on soft
+            ground the height of the ground around, in the last step in which the grain was awake [m], (contacts, 4).
         built: positions when the lists were built [m], (rows, 3).
         travel: way that points of each body near grains have gone since then, at most [m], (bodies,).
         reach: distance of these points from the body's origin, at most [m], (bodies,).

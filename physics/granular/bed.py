@@ -38,6 +38,7 @@ from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.neighbours import rebuild
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
+from grouser.physics.granular.soft_ground import no_soft_ground
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times
 
 _GRAVITY = (0.0, 0.0, -9.81)
@@ -203,7 +204,7 @@ class GranularBed:
         self._steps = count
         clear_reactions(self._packed.state, self._packed.work)
         while left:
-            made, ended = run_steps(*self._arrays, self.step_size, left, self.accounted)
+            made, ended = run_steps(*self._arrays, *no_soft_ground(), self.step_size, left, self.accounted)
             left -= made
             if ended == DIVERGED:
                 row = int(np.flatnonzero(~np.isfinite(self.state.position[: self.count]).all(axis=1))[0])

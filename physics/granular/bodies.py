@@ -142,6 +142,17 @@ class Solids:
 
 
 @dataclass(frozen=True)
+class SoilSurface:
+    """The surface of soft ground, whose cells a world has (`soft_ground`); a bed by itself has none.
+
+    Attributes:
+        material: by name.
+    """
+
+    material: str
+
+
+@dataclass(frozen=True)
 class Vibration:
     """Motion of a body: amplitude sin(angular_frequency t + phase).
 
@@ -169,7 +180,7 @@ class Boundary:
     """
 
     name: str
-    shapes: Sequence[Plane | Plate | Cylinder | Mesh | Solids]
+    shapes: Sequence[Plane | Plate | Cylinder | Mesh | Solids | SoilSurface]
     position: _Vector = (0.0, 0.0, 0.0)
     velocity: _Vector = (0.0, 0.0, 0.0)
     angular_velocity: _Vector = (0.0, 0.0, 0.0)

@@ -8,9 +8,9 @@ import numpy as np
 from grouser.physics.base.checks import SIZE_MAX, VALUE_MAX, require_range, require_size, require_vector
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.granular.arrays import Boundaries
-from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Plate, Solids, Vibration
+from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Plate, SoilSurface, Solids, Vibration
 from grouser.physics.granular.mesh_grid import MeshGrids
-from grouser.physics.granular.shapes import CYLINDER, MESH, PLANE, PLATE, SOLIDS
+from grouser.physics.granular.shapes import CYLINDER, MESH, PLANE, PLATE, SOIL, SOLIDS
 from grouser.physics.granular.solid_rows import SolidRows
 from grouser.physics.granular.solids import WIDTH
 
@@ -71,7 +71,7 @@ def make_boundaries(bodies: Sequence[Boundary], materials: Sequence[str], widest
     )  # fmt: skip
 
 
-_KINDS = {Plane: PLANE, Plate: PLATE, Cylinder: CYLINDER, Mesh: MESH, Solids: SOLIDS}
+_KINDS = {Plane: PLANE, Plate: PLATE, Cylinder: CYLINDER, Mesh: MESH, Solids: SOLIDS, SoilSurface: SOIL}
 
 
 def _shape(name: str, shape, meshes: MeshGrids, solids: SolidRows) -> tuple[np.ndarray, float]:
@@ -80,6 +80,8 @@ def _shape(name: str, shape, meshes: MeshGrids, solids: SolidRows) -> tuple[np.n
         return np.array(
             [*require_vector(f"point of {name}", shape.point, 3, "m"), *_unit(name, shape.normal)]
         ), math.inf
+    if isinstance(shape, SoilSurface):
+        return np.zeros(1), math.inf
     if isinstance(shape, Plate):
         centre = require_vector(f"centre of {name}", shape.centre, 3, "m")
         require_range(f"inner_radius of {name}", shape.inner_radius, 0.0, SIZE_MAX, "m")

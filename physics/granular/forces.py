@@ -6,16 +6,22 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.contact_law import contact_force
 from grouser.physics.granular.manifold import find_manifold
-from grouser.physics.granular.shapes import MESH, nearest, to_body, to_world_axes
+from grouser.physics.granular.shapes import MESH, SOIL, nearest, to_body, to_world_axes
 from grouser.physics.granular.sleeping import find_quiet, wake_beside, wake_on_body
+from grouser.physics.granular.soft_ground import add_soil_force
+from grouser.physics.soil.laws import Soils
+from grouser.physics.soil.tiles import SoilState
 
 
 @kernel
-def add_contact_forces(system: System, state: State, work: Workspace, step: float, recorded):
+def add_contact_forces(
+    system: System, state: State, work: Workspace, soils: Soils, cells: SoilState, step: float, recorded
+):  # fmt: skip
     """Fills force and torque on each grain, and adds the impulses on the bodies; contacts advance by a step.
 
     Args:
         system, state, work: of the grains.
+        soils, cells: of soft ground; the cells change.
         step: h [s].
         recorded: whether the force of each contact is stored.
     """
@@ -26,7 +32,7 @@ def add_contact_forces(system: System, state: State, work: Workspace, step: floa
             for c in range(3):
                 work.force[i, c] = work.torque[i, c] = 0.0
     _add_pairs(system, state, work, step, recorded)
-    _add_boundaries(system, state, work, step, recorded)
+    _add_boundaries(system, state, work, soils, cells, step, recorded)
 
 
 @inlined
@@ -97,7 +103,7 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
 
 
 @inlined
-def _add_boundaries(system: System, state: State, work: Workspace, step, recorded):
+def _add_boundaries(system: System, state: State, work: Workspace, soils: Soils, cells: SoilState, step, recorded):
     """Forces of the boundaries, in the order of the grains and of the shapes."""
     boundaries, history = system.boundaries, state.boundary_history
     for i in range(state.number[0]):
@@ -114,6 +120,8 @@ def _add_boundaries(system: System, state: State, work: Workspace, step, recorde
                     _forget(work.boundary_force, slot)
             if boundaries.kind[s] >= MESH:
                 _add_manifold(system, s, state, i, k, work, step, recorded)
+            elif boundaries.kind[s] == SOIL:
+                add_soil_force(system, s, state, i, k, soils, cells, work, step)
             else:
                 b = boundaries.body[s]
                 point = to_body(state, b, state.position[i, 0], state.position[i, 1], state.position[i, 2])

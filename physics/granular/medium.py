@@ -16,14 +16,14 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
 from grouser.physics.granular.bed import Grains
-from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, Solids, Vibration
+from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, SoilSurface, Solids, Vibration
 from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.filling import fill_volume
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
 from grouser.physics.granular.room import System as Room
 from grouser.physics.granular.settling import settled
 from grouser.physics.granular.sources import WIDTH, Sources, no_sources
-from grouser.physics.granular.time_step import check_step, default_step, shortest_times
+from grouser.physics.granular.time_step import check_step, default_step, shortest_times, soil_contact_time
 
 # Name of the boundary of ground and obstacles, the first.
 WORLD = "world"
@@ -69,12 +69,19 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
     radius = np.array([*np.asarray(grains.radius), *(one for one, _ in emitted)])
     numbers = np.array([*(names.index(name) for name in grains.material), *(one for _, one in emitted)])
-    count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), step)
+    soils = world.soil.soils if world.soil else ()
+    count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), soils, step)
     still = [replace(boundary, vibration=None) for boundary in fixed]
+    if world.ground is not None and world.soil is not None:
+        # grains settle as if it were rigid
+        still[0] = replace(
+            still[0], shapes=[*_rigid_ground(world.ground, fixed[0].shapes[0].material), *still[0].shapes[1:]]
+        )
     bed = settled(grains, table, still, world.gravity, step / count, media.settle)
     rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
     skin = bed.system.skin / bed.system.widest * widest
     system = bed.system._replace(boundaries=boundaries, widest=widest, skin=skin, rest_steps=rest)
+    system = system._replace(soil_cell=world.soil.cell if world.soil else 0.0)
     body = np.array([number for number, _ in bodies], dtype=np.int64)
     return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media))
 
@@ -117,9 +124,12 @@ def _grains(media: GranularMedia) -> Grains:
     return Grains(place, radius, material)
 
 
-def _substeps(media, table, radius, material, walls, step) -> int:
+def _substeps(media, table, radius, material, walls, soils, step) -> int:
     """Number of steps of the contacts in one of the machine."""
     contact, rayleigh = shortest_times(radius, material, table, walls, media.impact_speed)
+    if soils:
+        lightest = min(one.density for one in media.materials)
+        contact = min(contact, soil_contact_time(soils, float(radius.min()), lightest))
     given = media.contact_step
     longest = default_step(contact, rayleigh) if given is None else check_step(given, contact, rayleigh)
     count = math.ceil(step / longest - 1e-9)
@@ -139,6 +149,9 @@ def _start(system: System, bed: State) -> State:
     bodies = {name: getattr(empty, name) for name in BODY_ARRAYS}
     start = with_capacity(bed, count, math.ceil(_MORE * len(bed.pair_other)), contacts)._replace(**bodies)
     start.stale[0], start.time[0], start.account[:] = 1, 0.0, 0.0
+    if system.soil_cell > 0.0:
+        # the contacts were those of rigid ground
+        start.boundary_history[:] = 0.0
     return start
 
 
@@ -178,9 +191,13 @@ def _link_boundaries(machine: Machine, shapes: Shapes, surface: list[str]) -> li
     return found
 
 
-def _ground(ground: Ground | None, material: str) -> list[Plane | Mesh]:
+def _ground(ground: Ground | None, material: str) -> list[Plane | Mesh] | list[SoilSurface]:
     if ground is None:
         return []
+    return _rigid_ground(ground, material) if ground.soil is None else [SoilSurface(material)]
+
+
+def _rigid_ground(ground: Ground, material: str) -> list[Plane | Mesh]:
     if ground.heightfield is None:
         up = np.array(ground.normal) * math.copysign(1.0, ground.normal[2])
         return [Plane(ground.point, up, material)]

@@ -114,6 +114,7 @@ def refused(system: System) -> Refused:
 def request(context: Context):
     """Moves the grains on by a step of the machine; asks for room where their lists have none, and then goes on."""
     own, state, work = context.system.granular, context.state.granular.grains, context.workspace.granular
+    soils = context.system.soil.soils
     if work.made[0] < 0:
         time = context.state.step_count[0] * context.system.settings.step
         if not emit(own.sources, state, context.state.granular.emitted, work.grains, time):
@@ -123,7 +124,9 @@ def request(context: Context):
         work.made[0] = 0
     step = context.system.settings.step / own.steps
     while work.made[0] < own.steps:
-        made, ended = run_steps(own.grains, state, work.grains, step, own.steps - work.made[0], False)
+        made, ended = run_steps(
+            own.grains, state, work.grains, soils, context.state.soil, step, own.steps - work.made[0], False
+        )
         work.made[0] += made
         if ended == NEEDS_ROOM:
             return MORE_GRAIN_CONTACTS

@@ -8,8 +8,8 @@ from grouser.physics.granular.arrays import Boundaries, State
 # Kinds of shapes, and their numbers in `Boundaries.value`. PLANE, solid behind it: a point (3), outward normal (3).
 # PLATE, thin: centre (3), normal (3), inner and outer radius. CYLINDER, thin: centre (3), axis (3), radius, half its
 # length. MESH, thin, and SOLIDS (`solids`), which a grain may touch at several points: lowest and highest corner of
-# their box (3 each).
-PLANE, PLATE, CYLINDER, MESH, SOLIDS = range(5)
+# their box (3 each). SOIL, the surface of soft ground, anywhere: no numbers.
+PLANE, PLATE, CYLINDER, SOIL, MESH, SOLIDS = range(6)
 
 
 @inlined
@@ -38,6 +38,8 @@ def to_world_axes(state: State, b, v0, v1, v2):
 @kernel
 def shape_gap(boundaries: Boundaries, s, point):
     """Least distance of a point from a shape that is possible: from the box of a mesh or solids [m]."""
+    if boundaries.kind[s] == SOIL:
+        return 0.0
     if boundaries.kind[s] >= MESH:
         box, square = boundaries.value, 0.0
         for c in range(3):

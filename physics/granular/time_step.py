@@ -1,6 +1,7 @@
 """Time steps that contacts allow."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import gamma
@@ -8,6 +9,7 @@ from scipy.special import gamma
 from grouser.physics.base.checks import require_range
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.granular import GrainMaterial, Surface
+from grouser.physics.description.data.soil import Soil
 from grouser.physics.granular.materials import reduced_modulus
 from grouser.physics.granular.pairs import PairSurfaces
 
@@ -74,6 +76,17 @@ def shortest_times(
                 other = table.materials[b]
                 contact = min(contact, shortest_contact(one, other, table.between(one, other), least, speed, wall))
     return contact, rayleigh
+
+
+def soil_contact_time(soils: Sequence[Soil], radius: float, density: float) -> float:
+    """Shortest half period of a grain that is half in soil which does not yield [s].
+
+    Args:
+        soils: of the ground.
+        radius, density: of the smallest and lightest grain [m, kg/m3].
+    """
+    stiffest = max(soil.unloading_stiffness + soil.unloading_slope * radius for soil in soils)
+    return math.pi * math.sqrt(4.0 / 3.0 * radius * density / stiffest)
 
 
 def default_step(contact: float, rayleigh: float) -> float:

@@ -22,6 +22,7 @@ from grouser.physics.digging import room as digging
 from grouser.physics.digging.resistance import WAYS
 from grouser.physics.digging.tools import Tools
 from grouser.physics.granular import room as granular
+from grouser.physics.granular import soil_room as grains_on_soil
 from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
 from grouser.physics.hydraulics.prediction import IMPLICIT
@@ -223,6 +224,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
         springs_room: springs_room.acts(system.springs, system.multibody),
         joints: joints.acts(system.joints),
         loops_room: loops_room.acts(system.loops),
+        grains_on_soil: grains_on_soil.acts(system.granular),
         soil: soil.acts(system.soil),
         tracks: tracks.acts(system.tracks),
         digging: digging.acts(system.digging),

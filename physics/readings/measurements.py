@@ -337,16 +337,17 @@ class SoilBalance:
         field: above the natural ground; negative where more was dug than lies there.
         carried: in shovels.
         falling: in the air.
-        displaced: in heaps above the natural ground, in shovels and in the air.
+        departed: taken along by machines that were removed, in their shovels or falling from them.
+        displaced: in heaps above the natural ground, in shovels, in the air and departed.
         heaps: in the heaps of the world at the start.
-        residual: sum of field, carried and falling without the heaps: zero unless soil was added or removed, as with a
-            machine that goes with its load.
+        residual: sum of field, carried, falling and departed without the heaps: zero but for rounding.
         relative_residual: residual over displaced, of at least 1 g [-].
     """
 
     field: float
     carried: float
     falling: float
+    departed: float
     displaced: float
     heaps: float
     residual: float

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.soil import LEVELS, SoilGround, Wheel
+from grouser.physics.description.data.soil import LEVELS, Wheel
 from grouser.physics.description.data.world import World
 from grouser.physics.description.urdf.wheel_profile import mark_of
 from grouser.physics.model.names import Names
@@ -67,7 +67,7 @@ class Wheels(NamedTuple):
         grouser_height: [m].
         friction: coefficient between its surface and the soil [-].
         side: cells per side of the largest window of a wheel, (1,).
-        tiles: most tiles that a step may open, under tracks and shovels as well, (1,).
+        tiles: most tiles that a step may open, under tracks and shovels as well; above 0 under grains, (1,).
     """
 
     soils: Soils
@@ -195,7 +195,7 @@ def make_wheels(machine: Machine, names: Names, world: World) -> Wheels:
         friction=np.array([wheel.friction for wheel in found]),
         grouser_height=np.array([wheel.grouser_height for wheel in found]),
         side=np.array([side]),
-        tiles=np.array([len(found) * tiles_of_window(side) + _tiles_of_others(machine, ground)]),
+        tiles=np.array([len(found) * tiles_of_window(side) + _tiles_of_others(machine, world)]),
     )
     for array in (*wheels.soils, *wheels[1:]):
         array.flags.writeable = False
@@ -241,13 +241,15 @@ def make_wheel_workspace(wheels: Wheels, coordinates: int) -> WheelWorkspace:
     )
 
 
-def _tiles_of_others(machine: Machine, ground: SoilGround | None) -> int:
-    """Most tiles that the tracks may open in a step, under pads near the ground, and shovels at rest."""
+def _tiles_of_others(machine: Machine, world: World) -> int:
+    """Most tiles that the tracks may open in a step, under pads near the ground, and shovels at rest; 1 for grains."""
+    ground = world.soil
     if ground is None:
         return 0
     lengths = [track.longest for track in machine.tracks]
     lengths += [max(shovel.width, shovel.opening) for shovel in machine.shovels]
-    return sum(tiles_of_window(int(length / ground.cell) + 2) for length in lengths)
+    most = sum(tiles_of_window(int(length / ground.cell) + 2) for length in lengths)
+    return max(most, 1 if world.granular else 0)
 
 
 def _reach(wheel: Wheel) -> float:

@@ -168,7 +168,7 @@ def test_bad_input_is_refused_with_the_place():
         assert one in good
         with pytest.raises(grouser.GrouserError, match=message):
             grouser.Simulation(box(), parse_world(good.replace(one, other), "wrong.yaml"))
-    with pytest.raises(grouser.MachineError, match="grains do not lie on soft ground"):
+    with pytest.raises(grouser.MachineError, match="radius 0.025 m is not at least two cells"):
         parse_world(
             "ground: {soil: {type: cmu_sand}}\n" + GRAINS.format(settle=0, height=1, middle=1, count=3), "w.yaml"
         )

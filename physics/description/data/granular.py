@@ -319,8 +319,16 @@ class GranularMedia:
         if self.contact_step is not None:
             require_range("contact_step", self.contact_step, 1e-9, 1.0, "s")
         require_type("sleeping", self.sleeping, bool, "true or false")
-        radii = [*(fill.radius for fill in fills), *(emitter.radius for emitter in emitters)]
-        low, high = min(least for least, _ in radii), max(largest for _, largest in radii)
+        low, high = self.least_radius, max(largest for _, largest in self._radii)
         if high > WIDEST_RANGE * low:
             valid = f"radii of which the largest is at most {WIDEST_RANGE:g} times the least"
             raise ParameterError("radius of grains", f"{low:g} to {high:g} m", valid)
+
+    @property
+    def least_radius(self) -> float:
+        """Of all fills and emitters [m]."""
+        return min(least for least, _ in self._radii)
+
+    @property
+    def _radii(self) -> list[tuple[float, float]]:
+        return [*(fill.radius for fill in self.fills), *(emitter.radius for emitter in self.emitters)]

@@ -27,6 +27,8 @@ SMALLEST_RISE = 1e-3
 EDGES = ("flat", "wall")
 ALTITUDE_MAX = 100_000.0  # largest altitude of a world's origin, up or down [m]
 _SOLIDS = (Box, Sphere, Cylinder, Capsule, Mesh)
+# Radii of grains on soft ground.
+RESOLVED = "at least two cells of the soft ground, in m; a smaller `cell` of its soil allows smaller grains"
 _WORLD = "a World; `grouser.load_world` loads one from a file"
 _POSE = "a Pose(position, quaternion)"
 _HEIGHTS = f"an array of numbers from {-VALUE_MAX:g} to {VALUE_MAX:g} m, at least 2 x 2"
@@ -247,10 +249,8 @@ class World:
             for vibration in self.granular.vibrations:
                 if vibration.obstacle not in names:
                     raise ParameterError("vibrating obstacle", vibration.obstacle, f"one of {', '.join(names)}")
-            if self.soil is not None:
-                raise ParameterError(
-                    "granular", "grains on soft ground", "grains on rigid ground, or soft ground alone"
-                )
+            if (radius := unresolved_radius(self.ground, self.granular)) is not None:
+                raise ParameterError("radius of grains", radius, RESOLVED)
         if self.blocks is not None:
             require_type("blocks", self.blocks, Blocks, "Blocks, or None")
             if (beside := blocks_exclude(self.ground, self.granular)) is not None:
@@ -268,6 +268,12 @@ class World:
     def soil(self) -> SoilGround | None:
         """Soft ground; None for rigid ground or none."""
         return self.ground.soil if self.ground else None
+
+
+def unresolved_radius(ground: Ground | None, granular: GranularMedia) -> float | None:
+    """The least radius of grains, if the cells of soft ground do not resolve it [m]; else None."""
+    least = granular.least_radius
+    return least if ground is not None and ground.soil is not None and least < 2.0 * ground.soil.cell else None
 
 
 def blocks_exclude(ground: Ground | None, granular: GranularMedia | None) -> str | None:

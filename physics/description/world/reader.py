@@ -11,12 +11,14 @@ from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import (
     ALTITUDE_MAX,
     EDGES,
+    RESOLVED,
     SMALLEST_RISE,
     GeodeticOrigin,
     Ground,
     NamedPose,
     World,
     blocks_exclude,
+    unresolved_radius,
 )
 from grouser.physics.description.soils.reader import read_soil
 from grouser.physics.description.text.files import read_text, require_path
@@ -89,10 +91,10 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
     nodes = reader.mapping(root, "world", _WORLD_KEYS)
     default = World()
     ground = _read_ground(reader, nodes["ground"]) if "ground" in nodes else default.ground
-    if "granular" in nodes and ground is not None and ground.soil is not None:
-        remedy = "leave out the soil of the ground, or the grains"
-        raise reader.error(nodes["granular"], "granular", "grains do not lie on soft ground", remedy)
     granular = read_grains(reader, nodes["granular"]) if "granular" in nodes else None
+    if granular is not None and (radius := unresolved_radius(ground, granular)) is not None:
+        problem = f"the radius {radius:g} m is not {RESOLVED}"
+        raise reader.error(nodes["granular"], "radius of grains", problem)
     if "blocks" in nodes and (beside := blocks_exclude(ground, granular)) is not None:
         remedy = "let blocks stand on flat rigid ground, without grains"
         raise reader.error(nodes["blocks"], "blocks", f"blocks do not meet {beside}", remedy)

@@ -1,0 +1,75 @@
+"""Blades on tracks: tracks pull what the soil holds, slip where a cut is too deep, and leave heaps behind."""
+
+import math
+
+import numpy as np
+import pytest
+
+import grouser
+from grouser import catalogue
+from grouser.program import load_program
+
+RADIUS, SPEED = 0.2, 0.3  # of the sprockets [m], of the belts [m/s]
+
+
+@pytest.fixture(scope="module")
+def bulldozer():
+    machine = grouser.load_machine("tracked_vehicle", blade=2.0)
+    return grouser.Simulation(machine, grouser.load_world("quarry"))
+
+
+def cut(bulldozer, depth):
+    bulldozer.reset()
+    bulldozer.step(300)
+    bulldozer.command.update({"blade": -depth, "left_sprocket": SPEED / RADIUS, "right_sprocket": SPEED / RADIUS})
+    bulldozer.step(1500)
+
+
+def test_tracks_pull_what_the_soil_holds(bulldozer):
+    """Impulse of the tracks along and across their shoes, and of the soil on the blade, over 2 s of a cut."""
+    cut(bulldozer, 0.05)
+    tracks = [f"track.{side}.{name}" for side in ("left", "right") for name in ("drawbar_pull", "normal_force")]
+    motion = ["base_pose.qy", "base_twist.linear_x"]
+    record = bulldozer.record([*tracks, "digging_force.blade.force_world_x", *motion])
+    bulldozer.step(2000)
+    pitch, force = 2.0 * np.arcsin(record["base_pose.qy"][1:]), 0.0
+    for side in ("left", "right"):
+        along, across = (record[f"track.{side}.{name}"][1:] for name in ("drawbar_pull", "normal_force"))
+        force = force + along * np.cos(pitch) + across * np.sin(pitch)
+    soil = record["digging_force.blade.force_world_x"][1:]
+    assert soil.mean() < -1000.0
+    mass, speed = 1.05 * 20e3 / 9.81, record["base_twist.linear_x"]
+    gained = mass * (speed[-1] - speed[0]) / 2.0
+    assert force.mean() + soil.mean() == pytest.approx(gained, abs=0.01 * abs(soil.mean()))
+    assert max(abs(track.slip_ratio) for track in bulldozer.track.values()) < 0.3
+
+
+def test_tracks_slip_where_the_blade_is_too_deep(bulldozer):
+    cut(bulldozer, 0.2)
+    bulldozer.step(4000)
+    assert abs(bulldozer.base_twist()[0][0]) < 0.1 * SPEED
+    assert min(track.slip_ratio for track in bulldozer.track.values()) > 0.8
+    weight = sum(track.normal_force for track in bulldozer.track.values())
+    # what sandy loam lets the tracks pull: friction of 30 degrees and cohesion on all of both soles
+    most = weight * math.tan(math.radians(30.0)) + 2000.0 * 2 * 1.5 * 0.25
+    assert -bulldozer.digging_force("blade").force_world[0] < most
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "program", "seconds", "mass"),
+    [
+        ("excavator", {}, "excavator_dozing", 10.0, 150.0),
+        ("tracked_vehicle", {"blade": 2.0}, "tracked_vehicle_dozing", 14.0, 400.0),
+    ],
+)
+def test_programs_leave_a_heap(name, arguments, program, seconds, mass):
+    """The heap lies ahead of where the machine began, and nothing is lost."""
+    simulation = grouser.Simulation(grouser.load_machine(name, **arguments), grouser.load_world("quarry"))
+    timed, initial = load_program(catalogue.program_file(program)), dict(simulation.command)
+    while simulation.time < seconds:
+        simulation.command.update(timed.values(simulation.time, initial))
+        simulation.step(20)
+    balance = simulation.soil_balance()
+    assert balance.displaced > mass and balance.carried == balance.falling == 0.0
+    assert abs(balance.relative_residual) < 1e-9
+    assert simulation.digging_force("blade").depth == 0.0, "the blade is lifted"
