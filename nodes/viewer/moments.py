@@ -10,7 +10,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from tf2_msgs.msg import TFMessage
 
 from grouser.nodes.shared import topics
-from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.shared.received_frames import ReceivedFrames, ValidPose
 from grouser.nodes.viewer.arrivals import Arrivals, Polled, TransformArrivals
 from grouser.nodes.viewer.cdr import last_numbers, odometry, transforms
 from grouser.physics.description.data.machine import Machine
@@ -136,4 +136,4 @@ def valid_pose(numbers: tuple[float, ...]) -> Pose | None:
     if not all(abs(number) <= POSITION_MAX for number in (*numbers[:3], length)) or length == 0.0:
         return None
     a, b, c = numbers[:3]
-    return Pose((a, b, c), (x / length, y / length, z / length, w / length))
+    return ValidPose((a, b, c), (x / length, y / length, z / length, w / length))
