@@ -1,135 +1,111 @@
-"""The teeth of the excavator follow the floor of a trench that is there already."""
+"""The excavator fills its bucket from the ground ahead and lifts it out."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 
 from grouser.envs.arm import inclination, point_of_link, random_positions
 from grouser.envs.task import Episode, Outcome, Quantity, Task, samples, shared_machine
+from grouser.loading import load_world
 from grouser.physics.base import spatial
-from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.simulation.simulation import Simulation
 
 _JOINTS = ("boom", "stick", "bucket")
-_TEETH = (0.54, 0.0, 0.0)  # in the frame of `bucket_body` [m]
-_CELL = 0.1  # of the height field [m]
-_TRENCH = (1.9, 3.9, 0.4, 0.5)  # first and last x, half width, depth [m]
-_PASS = ((3.2, -0.4), (2.2, -0.4), (2.2, 0.2))  # x, z of the teeth's way: along the floor and out [m]
-_SPACING = 0.1  # of its waypoints [m]
-_REACHED = 0.1  # distance at which a waypoint is [m]
+_TEETH, _BACK = (0.54, 0.0, 0.0), (0.203, 0.0, 0.239)  # tips and bottom, in the frame of `bucket_body` [m]
 _RANGES = {"boom": (-0.3, 1.0), "stick": (-2.4, -0.8), "tipping_lever": (0.9, 1.6)}  # of starts [rad]
-_START = ((2.4, 3.4), (0.2, 1.0))  # of the teeth at the start, x and z [m]
+_START = ((2.4, 3.4), (0.1, 1.0))  # of the teeth at the start, ahead of the chassis and above the ground [m]
+_FILLED = 0.6  # share of the heaped capacity
+_LIFTED = 0.3  # height of teeth and bottom above the ground [m]
 _TILTED = 0.25  # [rad]
-_PROGRESS, _AWAY, _TOUCH, _BONUS = 10.0, 0.1, 0.1, 5.0
+_GAIN, _AWAY, _BONUS = 10.0, 0.1, 5.0
 _WEIGHT = 16e3  # of the machine [N]
 
 
-def _waypoints() -> np.ndarray:
-    """The way of the teeth as points, x and z, (points, 2)."""
-    parts = []
-    for (x, z), (to_x, to_z) in pairwise(_PASS):
-        count = round(math.hypot(to_x - x, to_z - z) / _SPACING)
-        parts.append(np.linspace((x, z), (to_x, to_z), count + 1)[1:])
-    return np.vstack([[_PASS[0]], *parts])
-
-
-_WAY = _waypoints()
-
-
 class ExcavatorTrench(Task):
-    """The excavator at a trench, by boom, stick and bucket."""
+    """The excavator on sandy loam, by boom, stick and bucket."""
 
     purpose = (
-        "The excavator stands before a trench 0.5 m deep and 0.8 m wide, its teeth somewhere above it. They have to go "
-        "down and follow the floor at a hand's breadth, 1 m towards the machine, and come out. The trench is there "
-        "already and is rigid: grouser has no digging yet, and no earth is moved."
+        "The excavator stands on level sandy loam, its bucket somewhere above the ground ahead. It has to cut in, fill "
+        "the bucket to 0.6 of its heaped capacity, and lift it out. Soil resists, loads the bucket and spills from it, "
+        "and leaves a trench."
     )
     reward = (
-        "10 for each metre of the way that the teeth have done, minus a tenth of their distance from its next point in "
-        "metres, minus a tenth of the force of bucket and stick on ground and walls in units of the machine's weight; "
-        "5 for success, -5 for tilting"
+        "10 times what comes into the bucket, as a share of its heaped capacity and up to 0.6, and as much less for "
+        "what is spilled; minus a tenth of the height of the teeth above the ground in metres, or, with a filled "
+        "bucket, of what teeth and bottom lack to 0.3 m above it; 5 for success, -5 for tilting"
     )
-    end = "success: the teeth have come out at the end of the way; failure: the machine is tilted by more than 0.25 rad"
+    end = (
+        "success: the bucket is filled, its teeth and its bottom 0.3 m above the ground; failure: the machine is "
+        "tilted by more than 0.25 rad"
+    )
     actions = tuple(Quantity(f"{joint} valve", 1.0, "-") for joint in _JOINTS)
     observations = (
-        Quantity("next point from the teeth, x", 2.0, "m"),
-        Quantity("next point from the teeth, z", 2.0, "m"),
-        Quantity("point 0.3 m later from the teeth, x", 2.0, "m"),
-        Quantity("point 0.3 m later from the teeth, z", 2.0, "m"),
-        Quantity("share of the way that is done", 1.0, "-"),
+        Quantity("teeth ahead of the chassis", 5.0, "m"),
+        Quantity("teeth above the level ground", 3.0, "m"),
+        Quantity("angle of the bucket, 0 with its teeth down, positive as it curls", math.pi, "rad"),
+        Quantity("share of the heaped capacity in the bucket", 1.5, "-"),
         *(Quantity(f"position of {joint}", math.pi, "rad") for joint in _JOINTS),
         *(Quantity(f"velocity of {joint}", 2.0, "rad/s") for joint in _JOINTS),
-        Quantity("force of bucket and stick on the ground", 2.0 * _WEIGHT, "N"),
+        Quantity("force of the soil on the bucket", 2.0 * _WEIGHT, "N"),
         Quantity("pressure of the pump", 25e6, "Pa"),
     )
     interval, settling, most_steps = 50, 300, 300
 
     def make_simulation(self) -> Simulation:
-        """The excavator before its trench, on rigid ground."""
-        first, last, half, depth = _TRENCH
-        x, y = np.arange(0.0, 5.0 + _CELL, _CELL), np.arange(-1.0, 1.0 + _CELL, _CELL)
-        inside = ((x >= first) & (x <= last))[:, None] & (np.abs(y) <= half)
-        field = Heightfield(np.where(inside, -depth, 0.0), _CELL, (0.0, -1.0))
-        return Simulation(shared_machine("excavator"), World(ground=Ground(heightfield=field)))
+        """The excavator on the world `quarry`."""
+        return Simulation(shared_machine("excavator"), load_world("quarry"))
 
     def start(self, simulation: Simulation, random: np.random.Generator) -> Episode:
-        """Samples positions of boom, stick and bucket until the teeth are above the trench."""
+        """Samples positions of boom, stick and bucket until the bucket is above the ground ahead."""
         (near, far), (low, high) = _START
         for _ in samples():
             simulation.reset(random_positions(_RANGES, random))
-            x, _, z = teeth(simulation)
-            if near <= x <= far and low <= z <= high and not simulation.overlaps():
+            x, _, z = point_of_link(simulation, "bucket_body", _TEETH)
+            if near <= x <= far and low <= z <= high and lowest(simulation) >= low and not simulation.overlaps():
                 break
-        return _Following(simulation)
+        return _Digging(simulation)
 
 
-def teeth(simulation: Simulation) -> np.ndarray:
-    """Middle of the teeth in the world [m], (3,)."""
-    return point_of_link(simulation, "bucket_body", _TEETH)
+def lowest(simulation: Simulation) -> float:
+    """Height of teeth or bottom of the bucket, of the lower of them, above the level ground [m]."""
+    return min(float(point_of_link(simulation, "bucket_body", point)[2]) for point in (_TEETH, _BACK))
 
 
-class _Following(Episode):
+class _Digging(Episode):
     def __init__(self, simulation: Simulation) -> None:
         super().__init__(simulation)
-        self._next = 0
+        self._fill = 0.0
 
     def begin(self):
-        return inclination(self.simulation) <= 0.1 * _TILTED and self._force() == 0.0
+        return inclination(self.simulation) <= 0.1 * _TILTED and lowest(self.simulation) > 0.0
 
     def act(self, action):
         self.simulation.command.update({f"{joint}_valve": action[i] for i, joint in enumerate(_JOINTS)})
 
-    def _force(self):
-        """On bucket and stick by what they touch [N]."""
-        wrench = self.simulation.contact_wrench
-        return sum(float(np.linalg.norm(wrench[link][:3])) for link in ("bucket_body", "stick_link"))
-
-    def _place(self):
-        """Teeth from the chassis, along it and up [m], (2,)."""
-        position, quaternion = self.simulation.base_pose()
-        x, _, z = spatial.matrix(tuple(quaternion)).T @ (teeth(self.simulation) - position)
-        return np.array([x, z])
-
     def observe(self):
-        place = self._place()
-        following, later = (_WAY[min(number, len(_WAY) - 1)] for number in (self._next, self._next + 3))
-        position, velocity = self.simulation.joint_position, self.simulation.joint_velocity
+        simulation = self.simulation
+        position, quaternion = simulation.base_pose()
+        teeth = point_of_link(simulation, "bucket_body", _TEETH)
+        ahead = (spatial.matrix(tuple(quaternion)).T @ (teeth - position))[0]
+        x, _, z = spatial.matrix(tuple(simulation.link_pose("bucket_body")[1]))[:, 0]
         return (
-            *(following - place),
-            *(later - place),
-            self._next / len(_WAY),
-            *(position[joint] for joint in _JOINTS),
-            *(velocity[joint] for joint in _JOINTS),
-            self._force(),
-            self.simulation.circuit.line_pressure["gallery"],
+            ahead,
+            teeth[2],
+            math.atan2(-x, -z),
+            self._fill,
+            *(simulation.joint_position[joint] for joint in _JOINTS),
+            *(simulation.joint_velocity[joint] for joint in _JOINTS),
+            float(np.linalg.norm(simulation.digging_force("bucket").force_world)),
+            simulation.circuit.line_pressure["gallery"],
         )
 
     def judge(self, action):
-        place, before = self._place(), self._next
-        while self._next < len(_WAY) and math.dist(place, _WAY[self._next]) <= _REACHED:
-            self._next += 1
-        success, tilted = self._next == len(_WAY), inclination(self.simulation) > _TILTED
-        away = 0.0 if success else math.dist(place, _WAY[self._next])
-        gain = _PROGRESS * _SPACING * (self._next - before) - _AWAY * away - _TOUCH * self._force() / _WEIGHT
+        before, self._fill = self._fill, self.simulation.bucket_load("bucket").fill_factor
+        filled = self._fill >= _FILLED
+        if filled:
+            away = max(0.0, _LIFTED - lowest(self.simulation))
+        else:
+            away = max(0.0, float(point_of_link(self.simulation, "bucket_body", _TEETH)[2]))
+        success, tilted = filled and away == 0.0, inclination(self.simulation) > _TILTED
+        gain = _GAIN * (min(self._fill, _FILLED) - min(before, _FILLED)) - _AWAY * away
         return Outcome(gain + _BONUS * (success - float(tilted)), success or tilted, success and not tilted)

@@ -102,8 +102,9 @@ def _energy(name, report):
 
 def _soil(name, soil):
     """Balance of the solid mass of soil."""
-    values = {f"{account} [kg]": getattr(soil, account) for account in ("field", "carried", "falling", "displaced")}
-    values |= {"residual [kg]": soil.residual, "relative_residual": soil.relative_residual}
+    accounts = ("field", "carried", "falling", "departed", "displaced", "residual")
+    values = {f"{account} [kg]": getattr(soil, account) for account in accounts}
+    values["relative_residual"] = soil.relative_residual
     shown = {account: f"{amount:.6g}" for account, amount in values.items()}
     return _status(f"{name}: soil", DiagnosticStatus.OK, "", shown)
 

@@ -12,7 +12,7 @@ import numpy as np
 from grouser.physics.base.accounts import AccountView, Ledger
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.base.labels import ANEW, SHOVEL
+from grouser.physics.base.labels import ANEW, SHOVEL, WHOLE
 from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.rows import close_row, dot, hold_against, open_row
@@ -20,6 +20,7 @@ from grouser.physics.digging.bulk import BULK, MASS
 from grouser.physics.digging.carried import CARRIED, centre_of, momentum_of
 from grouser.physics.digging.cutting import CUT as CUT_FOUND
 from grouser.physics.digging.flight import LOT, LOTS, fall
+from grouser.physics.digging.flight import MASS as LOT_MASS
 from grouser.physics.digging.moving import (
     add_momentum,
     carry,
@@ -73,6 +74,7 @@ class State(NamedTuple):
         failure: planes of failure of each strip, 0 for none [rad], (tools, STRIPS, 2).
         taken: solid mass that each has loaded, caught and spilled since the accounts were opened [kg], (tools, 3).
         work: of soil on each since then [J], (tools, WORKS).
+        departed: solid mass of soil that machines took along when they were removed [kg], (1,).
     """
 
     pose: np.ndarray
@@ -85,6 +87,7 @@ class State(NamedTuple):
     failure: np.ndarray
     taken: np.ndarray
     work: np.ndarray
+    departed: np.ndarray
 
 
 LABELS: Any = State(
@@ -98,6 +101,7 @@ LABELS: Any = State(
     failure=SHOVEL,
     taken=ANEW,
     work=ANEW,
+    departed=WHOLE,
 )
 
 
@@ -151,7 +155,14 @@ def make_state(tools: Tools) -> State:
         failure=np.zeros((count, STRIPS, 2)),
         taken=np.zeros((count, 3)),
         work=np.zeros((count, WORKS)),
+        departed=np.zeros(1),
     )
+
+
+def mass_by_shovel(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Solid mass that each shovel carries, and of soil that fell from each and has not landed [kg], (tools,) each."""
+    in_air = np.arange(LOTS) < state.air_count[:, np.newaxis]
+    return state.bulk[:, MASS].copy(), np.where(in_air, state.air[:, :, LOT_MASS], 0.0).sum(axis=1)
 
 
 def make_workspace(tools: Tools) -> Workspace:

@@ -7,13 +7,14 @@ import numpy as np
 
 from grouser.physics.base.spatial import cross_product
 from grouser.physics.description.data.shovel import Shovel
-from grouser.physics.digging.bulk import LOADED, MASS
+from grouser.physics.digging.bulk import LOADED
 from grouser.physics.digging.cutting import ADVANCE, DEPTH_IN_ROCK
 from grouser.physics.digging.flight import HALF_X, HALF_Y, LOT, Y, Z
 from grouser.physics.digging.flight import MASS as LOT_MASS
 from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.plate import X
 from grouser.physics.digging.resistance import BEAR, CUT, PENETRATE
+from grouser.physics.digging.room import mass_by_shovel
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.readings.measurements import DiggingForce, SoilBalance
 from grouser.physics.soil.ground import SoftGround
@@ -92,9 +93,8 @@ def soil_balance(system: System, state: State) -> SoilBalance:
     gravity = -float(system.multibody.gravity[2])
     ground = SoftGround(system.soil.soils, system.contact.terrain, float(system.soil.cell[0]), gravity)
     digging = state.digging
-    field, carried = float(field_mass(ground, state.soil)), float(digging.bulk[:, MASS].sum())
-    lots = zip(digging.air[:, :, LOT_MASS], digging.air_count, strict=True)
-    falling = float(sum(masses[:count].sum() for masses, count in lots))
-    displaced = float(heaped_mass(ground, state.soil)) + carried + falling
-    residual = field + carried + falling
-    return SoilBalance(field, carried, falling, displaced, residual, residual / max(displaced, _LEAST))
+    field, departed = float(field_mass(ground, state.soil)), float(digging.departed[0])
+    carried, falling = (float(masses.sum()) for masses in mass_by_shovel(digging))
+    taken = carried + falling + departed
+    displaced, residual = float(heaped_mass(ground, state.soil)) + taken, field + taken
+    return SoilBalance(field, carried, falling, departed, displaced, residual, residual / max(displaced, _LEAST))

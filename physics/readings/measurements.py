@@ -337,15 +337,16 @@ class SoilBalance:
         field: above the natural ground; negative where more was dug than lies there.
         carried: in shovels.
         falling: in the air.
-        displaced: in heaps above the natural ground, in shovels and in the air.
-        residual: sum of field, carried and falling: zero unless soil was added or removed, as with a machine that goes
-            with its load.
+        departed: taken along by machines that were removed, in their shovels or falling from them.
+        displaced: in heaps above the natural ground, in shovels, in the air and departed.
+        residual: sum of field, carried, falling and departed: zero but for rounding.
         relative_residual: residual over displaced, of at least 1 g [-].
     """
 
     field: float
     carried: float
     falling: float
+    departed: float
     displaced: float
     residual: float
     relative_residual: float

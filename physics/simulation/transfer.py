@@ -39,6 +39,7 @@ from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.world import World
 from grouser.physics.description.machine_file.fleet import combine
 from grouser.physics.digging.resistance import WAYS
+from grouser.physics.digging.room import mass_by_shovel
 from grouser.physics.granular.arrays import BODY_ARRAYS
 from grouser.physics.hydraulics.faults import OIL
 from grouser.physics.integrators.context import LABELS, State
@@ -64,7 +65,8 @@ def transfer_state(source: Simulation, target: Simulation) -> None:
 
     A machine is in both if a member of the same name has the same `Machine`; one by itself is the member "". The
     others begin in their initial state. The count of steps goes on, and soft ground keeps its ruts; the accounts of
-    energy are opened anew, and measurements of the last step are empty until the next.
+    energy are opened anew, and measurements of the last step are empty until the next. Soil in the shovels of a machine
+    that is not in the new simulation, or falling from them, is gone, and counted as departed.
 
     Args:
         source: no longer used afterwards.
@@ -180,6 +182,7 @@ def _carried_state(source, target, kept):
         elif kind != ANEW:
             one, other = rows[kind]
             after[other] = before[one]
+    _count_departed(old, rows[SHOVEL][0], new)
     _carry_contacts(source, present, target, kept, new)
     new = _carry_grains(source, old, target, kept, new)
     _carry_blocks(source, old, target, kept, new)
@@ -194,6 +197,12 @@ def _wide_awake(source) -> State:
         asleep_with[asleep_with == leader] = -1
         take_up(body, asleep_with, Packed(state.sleeping.contacts), Packed(state.contact.memory))
     return state
+
+
+def _count_departed(old: State, kept: np.ndarray, state: State) -> None:
+    """Counts the soil that goes with the shovels that are not kept."""
+    carried, falling = mass_by_shovel(old.digging)
+    state.digging.departed[0] += np.delete(carried + falling, kept).sum()
 
 
 def _carry_contacts(source, present, target, kept, state):

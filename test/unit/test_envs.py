@@ -16,7 +16,7 @@ from gymnasium.vector import SyncVectorEnv  # noqa: E402
 
 from grouser import ParameterError  # noqa: E402
 from grouser.docs_pages.environments import environments_section  # noqa: E402
-from grouser.envs import TASKS, MachineEnv, MachineVectorEnv, demolition_reach, excavator_trench  # noqa: E402
+from grouser.envs import TASKS, MachineEnv, MachineVectorEnv, demolition_reach  # noqa: E402
 from grouser.envs.demolition_reach import DemolitionReach  # noqa: E402
 from grouser.envs.excavator_trench import ExcavatorTrench  # noqa: E402
 from grouser.envs.hydraulic_lift import HydraulicLift  # noqa: E402
@@ -185,19 +185,35 @@ def test_chisel_reaches_its_goal():
     assert np.linalg.norm(8.0 * observation[:3]) <= 0.1
 
 
-def test_teeth_follow_the_trench():
-    environment, model = gymnasium.make("grouser/ExcavatorTrench-v0"), ExcavatorTrench().make_simulation()
-    observation, _ = environment.reset(seed=0)
-    joints, total, terminated, truncated = {"boom": "boom", "stick": "stick"}, 0.0, False, False
+def dig(observation, phase):
+    """Actions of a rule that digs by turns, and the phase that follows: reach out, go down, draw, curl, lift."""
+    ahead, height, angle = observation[:3] * [5.0, 3.0, math.pi]
+    level = 4.0 * (-0.5 - angle)
+    action, over = (
+        ((0.0, -1.0 if ahead < 3.2 else 0.0, level), ahead >= 3.0),
+        ((-0.4, 0.0, level), height < -0.2),
+        ((5.0 * (-0.35 - height), 0.7, 0.1), ahead < 2.3),
+        ((0.1, 0.2, 1.0), angle > 2.2),
+        ((0.7, 0.0, 0.3), False),
+    )[phase]
+    return np.clip(np.array(action, dtype=np.float32), -1.0, 1.0), phase + over
+
+
+@pytest.mark.parametrize("seed", [0, 6])
+def test_bucket_is_filled_from_the_ground(seed):
+    environment = gymnasium.make("grouser/ExcavatorTrench-v0")
+    observation, _ = environment.reset(seed=seed)
+    simulation, phase, total, terminated, truncated = environment.unwrapped.simulation, 0, 0.0, False, False
     while not (terminated or truncated):
-        away = 2.0 * observation[:2]
-        velocity = away / max(0.15, np.linalg.norm(away) / 0.5)
-        simulation = environment.unwrapped.simulation
-        action = valves_towards(simulation, model, joints, lambda each: excavator_trench.teeth(each)[[0, 2]], velocity)
-        observation, reward, terminated, truncated, info = environment.step(np.append(action, 0.0))
+        action, phase = dig(observation, phase)
+        observation, reward, terminated, truncated, info = environment.step(action)
         total += reward
     assert info["is_success"]
-    assert 15.0 < total < 22.0, "1.7 m and success, less what is lost on the way"
+    assert 7.0 < total < 11.0, "6 for the soil and 5 for success, less what is lost on the way"
+    load, balance = simulation.bucket_load("bucket"), simulation.soil_balance()
+    assert load.fill_factor == pytest.approx(1.5 * observation[3], rel=1e-6)
+    assert load.mass > 30.0, "0.6 of 44.6 l at 1280 kg/m3 are 34 kg"
+    assert abs(balance.relative_residual) < 1e-9
 
 
 def test_episodes_are_truncated_after_the_time_limit():

@@ -312,6 +312,24 @@ def test_a_machine_that_joins_or_goes_changes_no_bit_of_a_dig():
     assert bits(again)[:7] == bits(alone)[:7]  # accounts are opened anew
 
 
+def test_soil_that_goes_with_a_machine_stays_in_the_balance():
+    one, two = grouser.Member(rig()), grouser.Member(rig(name="other"), grouser.Pose((0.0, 10.0, 0.0)))
+    both = simulate({"one": one, "two": two}, loam(), 0.001)
+    both.reset({"one/z": -0.1, "two/z": -0.1})
+    both.command.update({"one/x": 0.8, "one/pitch": -0.5, "two/x": 0.8})
+    both.step(700)
+    load = both.bucket_load("one/tool").mass
+    assert load > 5.0
+    left = simulate({"two": two}, loam(), 0.001)
+    transfer_state(both, left)
+    left.step(100)
+    again = simulate({"two": two, "one": one}, loam(), 0.001)
+    transfer_state(left, again)
+    balance = again.soil_balance()
+    assert balance.departed == pytest.approx(load, rel=1e-12)
+    assert abs(balance.relative_residual) < 1e-9
+
+
 # --- beyond the model ------------------------------------------------------------------------------------------------
 
 

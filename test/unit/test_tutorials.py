@@ -52,7 +52,8 @@ def test_digging_cycle(folder, capsys):
     (bay,) = world.granular.fills
     coarse = replace(world.granular, fills=(replace(bay, radius=(0.045, 0.055), count=200),))
     namespace = {"coarse": replace(world, granular=coarse)}
-    for program in blocks("digging_cycle.md", "python"):
+    *gravel, soil = blocks("digging_cycle.md", "python")
+    for program in gravel:
         exec(
             compile(program.replace('grouser.load_world("gravel_pit")', "coarse"), "digging_cycle.md", "exec"),
             namespace,
@@ -62,6 +63,9 @@ def test_digging_cycle(folder, capsys):
         assert int(lines[0][1]) > 0
         assert int(lines[-1][1]) == 0 and int(lines[-1][2]) > 0
     assert "IN2: 0.22}" in namespace["text"]
+    exec(compile(soil, "digging_cycle.md", "exec"), namespace)
+    assert capsys.readouterr().out.splitlines()[3] == "7 s: 0 N to cut, 0.00 m deep, 41 kg in the bucket"
+    assert abs(namespace["balance"].relative_residual) < 1e-9
 
 
 def test_controller_in_the_loop(folder):
