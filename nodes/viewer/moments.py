@@ -20,8 +20,8 @@ SMALLEST_FORCE = 1e-3  # [N], below it no arrow is drawn
 _TOGETHER = 100_000_000  # [ns] by which the ground truth may be older than the transforms that it is drawn with
 _END = 2**63  # [ns], after every stamp
 
-# Those that came before since the last picture are not drawn: of wrenches at 100 Hz the last two are enough for a ground
-# truth at 50 Hz.
+# Of what has come since the last picture only the newest is drawn: of wrenches at 100 Hz the last two are enough for a
+# ground truth at 50 Hz.
 WRENCH_QUALITY = QoSProfile(depth=2, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
