@@ -31,8 +31,9 @@ Corners = Callable[[], np.ndarray]
 class Follower:
     """Moves the camera of one browser as the machine moves.
 
-    The browser reports its camera late, and place and aim one after the other. The next motion waits for the report of
-    both: it would otherwise begin where the camera no longer is, and undo what the user or the motion before has done.
+    The browser reports its camera late, and place and aim one after the other; while it loads, it reports a camera of
+    its own. The next motion waits for the report of both: it would otherwise begin where the camera no longer is, and
+    undo what the user or the motion before has done.
 
     Args:
         client: the browser.
@@ -41,7 +42,7 @@ class Follower:
 
     def __init__(self, client: viser.ClientHandle, leader: np.ndarray) -> None:
         self._camera, self._leader = client.camera, leader
-        # Place and aim of the camera before and after the last motion [m], (2, 2, 3); None: it has been reported.
+        # Place and aim of the camera as reported, and as sent since [m], (2, 2, 3); None: what was sent is reported.
         self._sent: np.ndarray | None = None
         self._since = 0.0
         client.camera.on_update(self._hear)
@@ -53,7 +54,7 @@ class Follower:
             place, aim: position of the camera, and the point that it looks at [m].
             leader: where the link that it follows is now [m].
         """
-        self._move(self._view(), np.stack([place, aim]), leader)
+        self._move(np.stack([place, aim]), leader)
 
     def follow(self, leader: np.ndarray, least: float, wanted: bool) -> None:
         """Moves the camera, unless it is on its way.
@@ -64,24 +65,25 @@ class Follower:
             wanted: whether the camera follows; else it stands still.
         """
         moved, sent = leader - self._leader, self._sent
-        if not wanted or self._camera.update_timestamp == 0.0:  # the browser has not said where its camera is
+        if not wanted:
             self._leader = leader
         elif np.linalg.norm(moved) >= least and (sent is None or monotonic() - self._since > REPORT):
-            view = self._view() if sent is None else sent[1]
-            self._move(view, view + moved, leader)
+            self._move((self._view() if sent is None else sent[1]) + moved, leader)
 
     def _view(self) -> np.ndarray:
         return np.stack([self._camera.position, self._camera.look_at])
 
-    def _move(self, before: np.ndarray, after: np.ndarray, leader: np.ndarray) -> None:
-        self._sent, self._since, self._leader = np.stack([before, after]), monotonic(), leader
-        self._camera.position, self._camera.look_at = after
+    def _move(self, wanted: np.ndarray, leader: np.ndarray) -> None:
+        reported = self._view() if self._sent is None else self._sent[0]
+        self._sent, self._since, self._leader = np.stack([reported, wanted]), monotonic(), leader
+        self._camera.position, self._camera.look_at = wanted
 
     def _hear(self, _camera: viser.CameraHandle) -> None:
-        """Takes a report of the browser, in a thread of the server: its aim moves after its place."""
+        """Takes a report of the browser, in a thread of the server, once it has both the new aim and a new place."""
         if (sent := self._sent) is not None:
-            before, after = np.linalg.norm(self._camera.look_at - sent[:, 1], axis=1)
-            if after <= before:
+            place, aim = self._view()
+            to_reported, to_wanted = np.linalg.norm(aim - sent[:, 1], axis=1)
+            if to_wanted <= to_reported and not np.array_equal(place, sent[0, 0]):
                 self._sent = None
 
 
@@ -138,9 +140,10 @@ class Cameras:
         return np.array(self._leader().position)
 
     def _follower(self, client: viser.ClientHandle) -> Follower:
-        """The follower of a browser, made for a new one."""
+        """The follower of a browser; a new one turns to the machine, whatever camera its browser has reported."""
         if client.client_id not in self._followers:
-            self._followers[client.client_id] = Follower(client, self._leader_place())
+            self._followers[client.client_id] = follower = Follower(client, self._leader_place())
+            follower.turn(*self._place("machine"), self._leader_place())
         return self._followers[client.client_id]
 
     def _turn(self, client: viser.ClientHandle | None, direction: str) -> None:

@@ -116,39 +116,49 @@ def test_later_pages_look_at_the_present_position(theatre: Theatre) -> None:
 
 
 def test_a_camera_follows_though_its_browser_is_slow(theatre: Theatre) -> None:
-    """The browser reports place and aim one after the other; what it has not reported yet is not undone."""
+    """A browser that loads reports a camera of its own, then place and aim one after the other, in either order."""
     viewer = theatre.open_viewer()
     theatre.stage.describe(MACHINE)
     theatre.stage.place("base_link", "odom", (0, 0, 0))
     start = viewer.scene.server.initial_camera
     theatre.wait_for(lambda: viewer.scene.links and 0 < start.look_at[0] < 1, "a camera on the machine")
     theatre.wait_for(lambda: not viewer._aim_wanted, "the aim, which turns the cameras that are there")
-    view = {"position": (4.0, 0.0, 2.0), "look_at": (1.0, 0.0, 0.0)}
+    wanted = start.position - start.look_at
+    view = {name: np.array(CAMERA[name]) for name in ("position", "look_at")}
     with opened(viewer.page.port) as browser:
 
-        def report() -> None:
-            browser.send(msgspec.msgpack.encode({**CAMERA, **view}))
+        def report(**values: np.ndarray) -> None:
+            view.update(values)
+            numbers = {name: tuple(value.tolist()) for name, value in view.items()}
+            browser.send(msgspec.msgpack.encode({**CAMERA, **numbers}))
 
-        def hear() -> bool:
-            """Carries out what the viewer wants of the camera, and reports it after each change."""
+        def hear() -> None:
+            """Carries out what the viewer wants of the camera, and reports the camera before and after each change."""
             with suppress(TimeoutError):
                 for message in messages(browser.recv(timeout=0.0)):
                     for name, kind in (("position", "SetCameraPositionMessage"), ("look_at", "SetCameraLookAtMessage")):
-                        if message["type"] == kind:
-                            view[name] = tuple(message[name])
+                        if message["type"] == kind and not message["initial"]:
                             report()
-            return bool(view["look_at"][0] > 1.0 + 2.9)
+                            report(**{name: np.array(message[name])})
+
+        def move(*places: float) -> None:
+            for place in places:
+                theatre.stage.place("base_link", "odom", (place, 0, 0))
+                theatre.wait_for(lambda place=place: stands_at(viewer, "base_link", (place, 0, 0)), "the machine")
+
+        def goes_along(offset: np.ndarray, beyond: float) -> bool:
+            hear()
+            return bool(view["look_at"][0] > beyond and np.allclose(view["position"] - view["look_at"], offset))
 
         report()
-        cameras = viewer.scene.cameras
-        theatre.wait_for(
-            lambda: any(one._camera.update_timestamp for one in cameras._followers.values()), "the browser's camera"
-        )
-        for place in (1.0, 2.0, 3.0):
-            theatre.stage.place("base_link", "odom", (place, 0, 0))
-            theatre.wait_for(lambda place=place: stands_at(viewer, "base_link", (place, 0, 0)), "the machine")
-        theatre.wait_for(hear, "a camera that has gone along")
-    assert np.subtract(view["position"], view["look_at"]) == pytest.approx([3.0, 0.0, 2.0])
+        theatre.wait_for(lambda: viewer.scene.cameras._followers, "the browser's camera")
+        report(look_at=start.look_at)  # its place is still its own
+        move(1.0, 2.0, 3.0)
+        theatre.wait_for(lambda: goes_along(wanted, 2.9), "a camera that has gone along with the machine")
+        user = np.array([3.0, 0.0, 2.0])
+        report(position=view["look_at"] + user)
+        move(4.0, 5.0)
+        theatre.wait_for(lambda: goes_along(user, 4.9), "a camera that has gone along as the user has turned it")
 
 
 def test_viewer_shows_latched_and_later_machines(theatre: Theatre) -> None:
