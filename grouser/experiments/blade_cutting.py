@@ -96,12 +96,12 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
         figure: matplotlib figure.
         reference: columns depth_m or rake_deg, draught_N and piled_N, where present.
     """
-    over, column, label = ("rake_deg", "rake_deg", "rake [deg]")
+    over, column, label, unit = ("rake_deg", "rake_deg", "rake [deg]", "degrees")
     if len(set(result["rake_deg"])) == 1:
-        over, column, label = ("depth", "depth_m", "depth of the edge [m]")
+        over, column, label, unit = ("depth", "depth_m", "depth of the edge [m]", "m")
     upper, lower = figure.subplots(2, 1)
     for travel, draught, value in zip(result["travel"], result["draught"], result[over], strict=True):
-        upper.plot(travel, draught, label=f"{label.split()[0]} {value:g}")
+        upper.plot(travel, draught, label=f"{label.split()[0]} {value:g} {unit}")
     upper.set_xlabel("travel [m]")
     upper.set_ylabel("draught [N]")
     lower.plot(result[over], result["steady_draught"], "o-", label="first failure")

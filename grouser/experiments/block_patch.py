@@ -114,7 +114,6 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     panel.add_collection(drawn)
     panel.set_xlim(-0.02, _LENGTH + 0.02)
     panel.set_ylim(-0.02, _HEIGHT + 0.02)
-    panel.set_aspect("equal")
     panel.set_xlabel("x [m]")
     panel.set_ylabel("z [m]")
     panel.legend(fontsize="small")

@@ -105,7 +105,8 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     draw_reference(lower, reference, "pass", "fill")
     lower.set_xlabel("pass")
     lower.set_ylabel("fill factor [-]")
-    lower.set_ylim(bottom=0.0)
+    lower.set_ylim(0.0, 1.1 * max(result["fill_factor"]))
+    lower.locator_params(axis="x", integer=True)
     for panel in (upper, lower):
         panel.grid(alpha=0.3)
         panel.legend(fontsize="small")

@@ -78,6 +78,7 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     draw_reference(panel, reference, "pass", "bed_kg")
     panel.set_xlabel("pass")
     panel.set_ylabel("solid mass [kg]")
+    panel.locator_params(axis="x", integer=True)
     panel.grid(alpha=0.3)
     panel.legend(fontsize="small")
     figure.suptitle(f"bed of {parameters['bed_length']:g} m by {parameters['bed_width']:g} m")

@@ -67,7 +67,13 @@ def stop_on_signals(stop: threading.Event) -> None:
             signal.signal(number, lambda *_: stop.set())
 
 
-def spin_until(ended: Callable[[], bool], executor: Executor) -> None:
-    """Runs each callback as it becomes ready, until `ended` returns True."""
+def spin_until(ended: Callable[[], bool], executor: Executor, longest_wait: float | None = _LONGEST_WAIT) -> None:
+    """Runs each callback as it becomes ready, until `ended` returns True.
+
+    Args:
+        ended: asked after each callback, and after each wait.
+        executor: with the nodes.
+        longest_wait: for a callback [s]; None: until there is one.
+    """
     while not ended():
-        executor.spin_once(_LONGEST_WAIT)
+        executor.spin_once(longest_wait)

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
-from grouser.nodes.viewer.cdr import Fields
+from grouser.nodes.viewer.cdr import Fields, first_stamp
 
 _KEPT = 128  # messages of a topic: over a second at 100 Hz
 _PUBLISHERS = 64  # of transforms that are told apart
@@ -135,7 +135,7 @@ class Arrivals(Polling):
             self._keep(message)
 
     def _keep(self, message: bytes) -> None:
-        self.history.add(Fields(message).stamp(), message)
+        self.history.add(first_stamp(message), message)
 
 
 class TransformArrivals(Arrivals):

@@ -58,6 +58,12 @@ def byte_order(message: bytes) -> str:
     return "<" if message[1] & 1 else ">"
 
 
+def first_stamp(message: bytes) -> int:
+    """Time of a serialized message whose first field is a header [ns]."""
+    seconds, nanoseconds = struct.unpack_from(f"{byte_order(message)}iI", message, HEADER)
+    return int(seconds) * 1_000_000_000 + int(nanoseconds)
+
+
 def transforms(message: bytes) -> Iterator[tuple[str, str, tuple[float, ...]]]:
     """Parent, child and pose of each transform of a serialized tf2_msgs/TFMessage."""
     fields = Fields(message)

@@ -6,13 +6,12 @@ from typing import Any
 
 import viser
 
-from grouser.nodes.shared.received_frames import ReceivedFrames
+from grouser.nodes.shared.received_frames import ReceivedFrames, ValidPose
 from grouser.nodes.viewer.colours import ColourScale
 from grouser.nodes.viewer.links import SEEN
 from grouser.nodes.viewer.shapes import wxyz
 from grouser.physics.description.data.hydraulics import HydraulicCylinder
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.pose import Pose
 from grouser.runtime.joint_frames import turn_from_z
 
 BARREL_COLOUR = (60, 64, 70)
@@ -111,7 +110,7 @@ class CylinderView:
             return
         self._end = end
         x, y, z = ((b - a) / length for a, b in zip(barrel.xyz, end, strict=True))
-        self._frame.wxyz = wxyz(Pose(quaternion=turn_from_z((x, y, z))))
+        self._frame.wxyz = wxyz(ValidPose(quaternion=turn_from_z((x, y, z))))
         self._extend(length - self.cylinder.retracted_length)
         if not self._frame.visible:
             self._frame.visible = True

@@ -48,7 +48,7 @@ from grouser.physics.description.data.world import World
 
 SLOW = 3  # one of so many pictures shows new pressures and figures
 UNSEEN = 30  # one of so many pictures is drawn while no browser shows the scene or the circuit
-CALLBACK_PERIOD = 0.1  # [s], between two looks at what does not change from picture to picture
+CALLBACK_PERIOD = 0.2  # [s], between two looks at what does not change from picture to picture
 CLOCK_PERIOD = 1.0  # [s], over which the real-time factor is measured
 ENERGY = ": energy"
 PACE = ": pace"  # how the diagnostic status of a simulator's pace ends

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -29,6 +30,9 @@ _WORTHWHILE = 3.0
 # Threads that need the same kernels wait for the first, which compiles them.
 _TURN = threading.Lock()
 _WORKER = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import work; work()"
+
+
+Clock = Callable[[], float]
 
 
 class Job(NamedTuple):
@@ -80,7 +84,7 @@ class _WorkerPool:
         self._waiting = queue.SimpleQueue()
         for job in jobs:
             self._waiting.put(job)
-        self._plan = Plan([job.cost for job in jobs], _size(jobs))
+        self._plan = Plan([job.cost for job in jobs])
         self._failed: list[Job] = []
         self._processes: list[subprocess.Popen] = []
         self._threads = [threading.Thread(target=self._run_worker, daemon=True) for _ in range(_size(jobs))]
@@ -91,7 +95,7 @@ class _WorkerPool:
             if len(self._threads) > 1:
                 self._run_workers()
             while job := self._failed.pop() if self._failed else self._next():
-                with self._plan.working_on(job.cost):
+                with self._plan.working_on(job.cost, time.process_time):
                     job.kernel.compile(job.arguments)
 
     def _run_workers(self) -> None:
@@ -122,7 +126,7 @@ class _WorkerPool:
         self._processes.append(process)
         with process:
             while job := self._next():
-                with self._plan.working_on(job.cost):
+                with self._plan.working_on(job.cost, partial(_processor_time, process)):
                     done = _compile_in(job, process)
                 if not done:
                     self._failed.append(job)
@@ -138,6 +142,14 @@ def _size(jobs: list[Job]) -> int:
     return min(cores, len(jobs))
 
 
+def _processor_time(process: subprocess.Popen) -> float:
+    """Processor time that another process has taken [s]: its clock of clock_getcpuclockid. 0 where there is none."""
+    try:
+        return time.clock_gettime(~process.pid << 3 | 2)
+    except OSError:  # it has ended
+        return 0.0
+
+
 def _compile_in(job: Job, process: subprocess.Popen) -> bool:
     """Compiles a job in another process; returns whether it did and stored the code."""
     assert process.stdin is not None and process.stdout is not None
@@ -150,49 +162,57 @@ def _compile_in(job: Job, process: subprocess.Popen) -> bool:
 
 
 class Plan:
-    """Completed share of some jobs, and time left.
+    """Completed share of some jobs, and time left, by the processor time that they have taken.
+
+    The share grows while a job runs, and other programs that keep the processor busy slow it down, as they do the work.
 
     Args:
         costs: cost of each job.
-        workers: number of jobs done at once.
     """
 
-    def __init__(self, costs: Sequence[float], workers: int):
+    def __init__(self, costs: Sequence[float]):
         self._lock = threading.Lock()
-        self._total = self._ahead = sum(costs)
-        self._workers = workers
-        self._running: dict[object, tuple[float, float]] = {}
-        self._expected = self._taken = 0.0
+        self._total = sum(costs)
+        self._begun = time.monotonic()
+        self._running: dict[object, tuple[float, float, Clock]] = {}
+        self._expected = self._taken = 0.0  # by the jobs that have ended: their costs, and their processor time
         self._share = 0.0
 
     @contextlib.contextmanager
-    def working_on(self, cost: float):
-        """Counts a job as running meanwhile."""
-        key, begun = object(), time.monotonic()
+    def working_on(self, cost: float, clock: Clock):
+        """Counts a job as running meanwhile.
+
+        Args:
+            cost: of the job.
+            clock: processor time of the process that does it [s].
+        """
+        key, begun = object(), clock()
         with self._lock:
-            self._running[key] = cost, begun
-            self._ahead -= cost
+            self._running[key] = cost, begun, clock
         yield
         with self._lock:
             del self._running[key]
             self._expected += cost
-            self._taken += time.monotonic() - begun
+            self._taken += max(clock() - begun, 0.0)
 
     def estimate(self) -> tuple[float, float]:
-        """Completed share of the work, which never decreases, and seconds left."""
-        now = time.monotonic()
+        """Completed share of the work, which never decreases, and seconds left at the pace so far."""
         with self._lock:
-            elapsed = [(cost, now - begun) for cost, begun in self._running.values()]
-            taken, expected = self._taken, self._expected
-            if not expected:  # no job has ended: one that runs longer than its cost gives the pace
-                taken, expected = max([(time, cost) for cost, time in elapsed if time > cost], default=(1.0, 1.0))
-            pace = taken / expected
-            # a job that takes longer than expected is assumed to be nearly done
-            rest = [max(cost * pace - time, 0.05 * cost * pace) for cost, time in elapsed]
-            seconds = sum(rest) + self._ahead * pace
-            left = max([seconds / self._workers, *rest])
-            self._share = max(self._share, min(0.99, 1.0 - seconds / (pace * self._total)))
-            return self._share, left
+            pace = self._taken / self._expected if self._taken else 1.0
+            running = [
+                _progress((clock() - begun) / (cost * pace)) * cost for cost, begun, clock in self._running.values()
+            ]
+            self._share = max(self._share, min(0.99, (self._expected + sum(running)) / self._total))
+            elapsed = time.monotonic() - self._begun
+            return self._share, elapsed * (1.0 / self._share - 1.0) if self._share else self._total
+
+
+def _progress(taken: float) -> float:
+    """Completed share of a job that has taken a share of its expected time.
+
+    Up to half of the time it is that share. Then it approaches one: a job that takes longer still shows progress.
+    """
+    return taken if taken < 0.5 else 1.0 - 0.25 / taken
 
 
 def work() -> None:

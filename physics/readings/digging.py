@@ -88,13 +88,24 @@ def falling_soil(state: State, tools: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((0, LOT)), *lots])[:, [LOT_X, Y, Z, HALF_X, HALF_Y, LOT_MASS]]
 
 
-def soil_balance(system: System, state: State) -> SoilBalance:
-    """Balance of the solid mass of soil now, in a world with soil."""
+def soft_ground(system: System) -> SoftGround:
+    """The ground of a world with soil."""
     gravity = -float(system.multibody.gravity[2])
-    ground = SoftGround(system.soil.soils, system.contact.terrain, float(system.soil.cell[0]), gravity)
+    return SoftGround(system.soil.soils, system.contact.terrain, float(system.soil.cell[0]), gravity)
+
+
+def soil_balance(system: System, state: State, initial: State) -> SoilBalance:
+    """Balance of the solid mass of soil, in a world with soil.
+
+    Args:
+        system: the arrays.
+        state: now.
+        initial: at the start, with the heaps of the world.
+    """
+    ground = soft_ground(system)
     digging = state.digging
     field, departed = float(field_mass(ground, state.soil)), float(digging.departed[0])
     carried, falling = (float(masses.sum()) for masses in mass_by_shovel(digging))
-    taken = carried + falling + departed
-    displaced, residual = float(heaped_mass(ground, state.soil)) + taken, field + taken
-    return SoilBalance(field, carried, falling, departed, displaced, residual, residual / max(displaced, _LEAST))
+    taken, heaps = carried + falling + departed, float(field_mass(ground, initial.soil))
+    displaced, residual = float(heaped_mass(ground, state.soil)) + taken, field + taken - heaps
+    return SoilBalance(field, carried, falling, departed, displaced, heaps, residual, residual / max(displaced, _LEAST))

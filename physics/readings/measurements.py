@@ -339,7 +339,8 @@ class SoilBalance:
         falling: in the air.
         departed: taken along by machines that were removed, in their shovels or falling from them.
         displaced: in heaps above the natural ground, in shovels, in the air and departed.
-        residual: sum of field, carried, falling and departed: zero but for rounding.
+        heaps: in the heaps of the world at the start.
+        residual: sum of field, carried, falling and departed without the heaps: zero but for rounding.
         relative_residual: residual over displaced, of at least 1 g [-].
     """
 
@@ -348,6 +349,7 @@ class SoilBalance:
     falling: float
     departed: float
     displaced: float
+    heaps: float
     residual: float
     relative_residual: float
 

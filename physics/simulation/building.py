@@ -43,12 +43,14 @@ from grouser.physics.multibody.composite import mass_matrix
 from grouser.physics.multibody.factorisation import factorise
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.multibody.pushing_room import System as Pushing
+from grouser.physics.readings.digging import soft_ground
 from grouser.physics.readings.flexible_links import Beam, make_beam
 from grouser.physics.readings.soil_measurements import check_soils
 from grouser.physics.readings.strain import StrainMap, strain_maps
 from grouser.physics.simulation.compile_ahead import compile_ahead
 from grouser.physics.simulation.membership import RAYS, Elements, element_names, membership_of, sensors_of
 from grouser.physics.simulation.named_view import require_name
+from grouser.physics.soil.heaps import with_heaps
 from grouser.physics.soil.wheels import make_wheels
 from grouser.physics.tracks.alternation import warn_alternating_load
 from grouser.physics.tracks.belts import make_tracks
@@ -192,7 +194,9 @@ def make_initial_state(setup: Setup, packed: Packed, kinematics: Packed, workspa
     state.hydraulics.pressure[:] = system.hydraulics.network.pressure
     state.hydraulics.swash[:] = 1.0
     place_pistons(setup, packed, kinematics, workspace, state)
-    return state
+    if (soil := setup.world.soil) is None or not soil.heaps:
+        return state
+    return state._replace(soil=with_heaps(soft_ground(system), soil, state.soil))
 
 
 def place_pistons(setup: Setup, packed: Packed, kinematics: Packed, workspace: Workspace, state: State) -> None:

@@ -329,7 +329,7 @@ class Simulation(MachineView):
 
     def soil_balance(self) -> SoilBalance | None:
         """Balance of the solid mass of soil now; None on rigid ground."""
-        return None if self.world.soil is None else soil_balance(self.arrays.system, self.state)
+        return None if self.world.soil is None else soil_balance(self.arrays.system, self.state, self._engine.initial)
 
     # --- solver -----------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from grouser.physics.contact.terrain import make_terrain
 from grouser.physics.description.data.world import Ground
 from grouser.physics.soil.contact import RIM_STEPS
 from grouser.physics.soil.ground import SoftGround
+from grouser.physics.soil.heaps import with_heaps
 from grouser.physics.soil.laws import make_soils
 from grouser.physics.soil.relaxation import (
     PLATE,
@@ -46,7 +47,7 @@ class SoilBed:
         self.spacing = ground.soil.cell
         gravity = require_range("gravity", gravity, 0.01, 1000.0, "m/s2")
         self.ground = SoftGround(make_soils(ground.soil.soils), make_terrain(ground), self.spacing, gravity)
-        self.state = SoilState(
+        natural = SoilState(
             **make_tiles(_FIRST_TILES),
             wheel_motion=np.zeros((0, 4)),
             rim_shear=np.zeros((0, RIM_STEPS, 2)),
@@ -55,6 +56,7 @@ class SoilBed:
             soil_work=np.zeros(0),
             moved_soil=np.zeros(0),
         )
+        self.state = with_heaps(self.ground, ground.soil, natural)
         self.buffers = make_relaxation_workspace()
 
     @property

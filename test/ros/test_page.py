@@ -138,6 +138,16 @@ def test_a_slider_moves_the_machine_and_springs_back(
     valves.wait(lambda told: spool(told) == 0.0, "neutral, after the slider sprang back")
 
 
+def test_the_controls_fit_every_width(start_simulator: Callable[..., Any], open_page: Callable[..., Tab]) -> None:
+    start_simulator(machine="excavator")
+    page = open_page("excavator")
+    sticks = "[...document.querySelectorAll('.stick:not([hidden])')].map((one) => one.getBoundingClientRect().right)"
+    for width in (420, 900, 1120, 1140, 1500):
+        page.call("Emulation.setDeviceMetricsOverride", width=width, height=700, deviceScaleFactor=1, mobile=False)
+        page.sees(f"innerWidth === {width} && Math.max(...{sticks}) <= {width}")
+        assert page.run(f"document.querySelector('{BOOM}').clientWidth") >= 100
+
+
 def test_drives_move_by_their_mode(
     peer: Any, start_simulator: Callable[..., Any], open_page: Callable[..., Tab]
 ) -> None:
@@ -314,6 +324,7 @@ def test_patterns_and_keys_drive_a_vehicle(
     page = open_page("rover")
     names = page.run("[...document.getElementById('pattern').options].map((one) => one.value)")
     assert set(names) == {"rover", "car", "tank", ""} and names[0] == "rover"
+    page.sees("document.querySelector('#left .up').textContent === 'ahead'")
 
     def twist(told: Any) -> Any:
         return told.twist if kind is TwistStamped else told

@@ -146,6 +146,7 @@ def test_world_files_page_lists_all_keys():
         "heightfield": set(heightfield.KEYS),
         "soil": set(soil_reader.KEYS),
         "map": set(soil_reader.MAP_KEYS),
+        "heaps": set(soil_reader.HEAP_KEYS),
         "obstacles": set(obstacles.KEYS),
         "spawn": {"xyz", "rpy_deg"},
         "geodetic_origin": {"latitude", "longitude", "altitude", "yaw_deg"},

@@ -262,6 +262,17 @@ def test_readings_of_mass_and_of_rigid_ground(dug):
         rigid.digging_force("tol")
 
 
+def test_heaps_at_the_start_count_in_the_balance():
+    text = SOIL.format(cohesion=2000) + "    heaps: [{xy: [1, 0], height: 0.2}]\n"
+    simulation = grouser.Simulation(rig(), parse_world(text, "heaps.yaml"))
+    simulation.step(2)
+    balance = simulation.soil_balance()
+    cone = math.pi * 0.2**3 / 3.0 / math.tan(math.radians(32.0)) ** 2
+    assert balance.heaps == pytest.approx(cone * 1600.0 / 1.25, rel=0.05)  # its radius is six cells
+    assert balance.displaced == pytest.approx(balance.heaps, rel=1e-9)
+    assert abs(balance.relative_residual) < 1e-9
+
+
 def test_work_of_soil_is_accounted():
     simulation = start(rig(), loam(), z=-0.1)
     dig(simulation)

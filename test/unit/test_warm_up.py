@@ -19,7 +19,7 @@ from test_packed import tree
 
 from grouser.physics.base import warm_up
 from grouser.physics.base.packed import Packed
-from grouser.physics.base.warm_up import Plan
+from grouser.physics.base.warm_up import Plan, _processor_time
 
 _CORES = len(os.sched_getaffinity(0))
 _NAMES = ("one", "two", "three")
@@ -201,35 +201,66 @@ def test_types_of_packed_trees_can_be_sent():
     assert sent.stdout.decode().strip() == f"{numba_type} {numba_type.size} {list(numba_type.fields)}"
 
 
+class Clocks:
+    """Wall time and processor time [s] for a plan, set by a test."""
+
+    def __init__(self, monkeypatch):
+        self.wall = self.processor = 0.0
+        monkeypatch.setattr("grouser.physics.base.warm_up.time.monotonic", lambda: self.wall)
+
+    def advance(self, wall, processor):
+        """Lets time go on."""
+        self.wall += wall
+        self.processor += processor
+
+    def read(self):
+        """Processor time."""
+        return self.processor
+
+
 def test_plan_estimates_share_and_time_left(monkeypatch):
-    now = 0.0
-    monkeypatch.setattr("grouser.physics.base.warm_up.time.monotonic", lambda: now)
-    plan = Plan([10.0, 6.0, 4.0], 2)
-    with plan.working_on(10.0):
-        with plan.working_on(6.0):
-            assert plan.estimate() == (0.0, 10.0)
-            now = 3.0
-            assert plan.estimate() == pytest.approx((0.3, 7.0))
-            now = 6.0
-        with plan.working_on(4.0):
-            now = 8.0
-            assert plan.estimate() == pytest.approx((0.8, 2.0))
-            now = 10.0
-        share, left = plan.estimate()
-        assert share == pytest.approx(0.975)
-        assert left == pytest.approx(0.5)
-    assert plan.estimate() == (0.99, 0.0)
+    clocks = Clocks(monkeypatch)
+    plan = Plan([10.0, 6.0, 4.0])
+    with plan.working_on(10.0, clocks.read):
+        assert plan.estimate() == (0.0, 20.0)
+        clocks.advance(wall=4.0, processor=4.0)
+        assert plan.estimate() == pytest.approx((0.2, 16.0))
+        clocks.advance(wall=6.0, processor=6.0)
+    assert plan.estimate() == pytest.approx((0.5, 10.0))
+    for cost in (6.0, 4.0):
+        with plan.working_on(cost, clocks.read):
+            clocks.advance(wall=cost, processor=cost)
+    assert plan.estimate()[0] == 0.99
 
 
-def test_plan_adapts_to_a_slow_computer_and_its_share_never_decreases(monkeypatch):
-    now = 0.0
-    monkeypatch.setattr("grouser.physics.base.warm_up.time.monotonic", lambda: now)
-    plan = Plan([10.0, 10.0], 1)
-    with plan.working_on(10.0):
-        now = 9.0
-        before = plan.estimate()
-        now = 20.0
-        after = plan.estimate()
-    assert after[0] >= before[0]
-    assert after[1] == pytest.approx(21.0)  # the other one will take as long, and this one a little more
-    assert np.all(np.isfinite(after))
+def test_plan_on_a_busy_computer_waits_for_the_processor(monkeypatch):
+    """The share follows the processor time that the work gets, the time left the wall time that passes meanwhile."""
+    clocks = Clocks(monkeypatch)
+    plan = Plan([10.0, 10.0])
+    with plan.working_on(10.0, clocks.read):
+        clocks.advance(wall=40.0, processor=4.0)
+        assert plan.estimate() == pytest.approx((0.2, 160.0))
+        clocks.advance(wall=40.0, processor=0.0)
+        assert plan.estimate() == pytest.approx((0.2, 320.0))
+
+
+def test_plan_adapts_to_a_slow_computer_and_its_share_never_stands_still(monkeypatch):
+    clocks = Clocks(monkeypatch)
+    plan = Plan([10.0, 10.0])
+    shares = []
+    for _ in range(2):
+        with plan.working_on(10.0, clocks.read):
+            for _ in range(10):
+                clocks.advance(wall=5.0, processor=5.0)
+                shares.append(plan.estimate()[0])
+    assert np.all(np.diff(shares) > 0.0)
+    assert shares[9] < 0.5 < shares[10]
+    assert plan.estimate()[0] == 0.99
+
+
+def test_processor_time_of_another_process():
+    """It grows with the work of the process, and is zero once there is no such process."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        wait_until(lambda: _processor_time(process) > 0.05, "a process that has worked")
+        process.kill()
+    assert _processor_time(process) == 0.0

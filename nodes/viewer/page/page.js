@@ -9,6 +9,10 @@ import { Replay } from "./replay.js";
 
 const SPEAKING = 40; // interval of what the hands do [ms]
 const NOTICE = 6000; // how long a notice stays [ms]
+// Words for the parts of a twist, positive and negative.
+const TWISTS = {
+  x: ["ahead", "back"], y: ["left", "right"], yaw: ["turn left", "turn right"], curvature: ["turn left", "turn right"],
+};
 
 const $ = (id) => document.getElementById(id);
 const view = $("view");
@@ -260,7 +264,9 @@ function showLevers() {
 }
 
 function wordOf(lever, sign) {
-  return `${plain(lever.actuator)} ${sign * lever.sign > 0 ? "+" : "−"}`;
+  const name = plain(lever.actuator);
+  const [positive, negative] = lever.kind === "twist" ? TWISTS[lever.actuator] : [`${name} +`, `${name} −`];
+  return sign * lever.sign > 0 ? positive : negative;
 }
 
 function pair(lever) {

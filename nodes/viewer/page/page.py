@@ -127,7 +127,7 @@ class Page:
         self._simulator = Simulator(self.node, simulator, self._executor)
         self._orders = Orders(self.node, self._simulator, world, root_pose, show_world)
         self._thread = threading.Thread(
-            target=spin_until, args=(self._ending.is_set, self._executor), name="commands", daemon=True
+            target=spin_until, args=(self._ending.is_set, self._executor, None), name="commands", daemon=True
         )
         self._thread.start()
         self._server.start()

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from grouser.physics.base.checks import require_items, require_size
+from grouser.physics.base.checks import require_items, require_range, require_size, require_vector
 from grouser.physics.base.errors import ParameterError
 
 LEVELS = ("cells", "stress", "deformable")
 SLIP_SINKAGE = ("none", "exponent", "lyasko")
+HEAP_MIN, HEAP_MAX = 0.01, 10.0  # lowest and greatest height of a heap [m]
+HEAP_CELLS_MAX = 1000  # in the radius of a heap
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,39 @@ class Soil:
         )
 
 
+@dataclass(frozen=True)
+class Heap:
+    """A heap of loose soil on soft ground at the start: a cone at the angle of repose of the soil below its top.
+
+    Attributes:
+        place: x, y of its top in the world [m].
+        height: of its top above the ground there [m]; None where `volume` is given.
+        volume: of the cone on level ground, loose [m3]; None where `height` is given.
+
+    Raises:
+        ParameterError: neither or both of height and volume, or a value out of its range.
+    """
+
+    place: tuple[float, float]
+    height: float | None = None
+    volume: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "place", require_vector("heap place", self.place, 2, "m"))
+        if (self.height is None) == (self.volume is None):
+            raise ParameterError("heap", (self.height, self.volume), "either a height or a volume")
+        if self.height is not None:
+            require_range("heap height", self.height, HEAP_MIN, HEAP_MAX, "m")
+        else:
+            require_range("heap volume", self.volume, HEAP_MIN**3, HEAP_MAX**3, "m3")
+
+    def height_at(self, repose_angle: float) -> float:
+        """Height of its top above the ground, for an angle of repose [rad]."""
+        if self.volume is None:
+            return float(self.height or 0.0)
+        return float(np.cbrt(3.0 * self.volume * math.tan(repose_angle) ** 2 / math.pi))
+
+
 @dataclass(frozen=True, eq=False)
 class SoilGround:
     """Soft ground: its soils, their map, and the contact model of wheels on it.
@@ -121,6 +156,7 @@ class SoilGround:
             Beyond the grid the border's type continues.
         types_cell: spacing of that grid [m].
         types_origin: x, y of types[0, 0] in the world [m]; types[i, j] covers the cell centred on its place.
+        heaps: of loose soil at the start; where they meet, the higher one counts.
     """
 
     soils: tuple[Soil, ...]
@@ -130,6 +166,7 @@ class SoilGround:
     types: np.ndarray | None = None
     types_cell: float = 1.0
     types_origin: tuple[float, float] = (0.0, 0.0)
+    heaps: tuple[Heap, ...] = ()
 
     def __post_init__(self) -> None:
         soils = require_items("soils", self.soils, Soil, "a Soil; `grouser.load_soil` loads one")
@@ -140,6 +177,13 @@ class SoilGround:
             raise ParameterError("level", self.level, ", ".join(LEVELS))
         require_size("cell", self.cell)
         require_size("types_cell", self.types_cell)
+        object.__setattr__(self, "heaps", require_items("heaps", self.heaps, Heap, "a Heap"))
+        flattest = min(soil.repose_angle for soil in soils)
+        for heap in self.heaps:
+            radius = heap.height_at(flattest) / math.tan(flattest)
+            if not radius <= HEAP_CELLS_MAX * self.cell:
+                valid = f"one of at most {HEAP_CELLS_MAX} cells of {self.cell:g} m; its radius is {radius:.3g} m"
+                raise ParameterError("heap", heap, valid)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """Soft ground of a world file: its soils and their map."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import yaml
 
 from grouser.physics.base.errors import ParameterError
-from grouser.physics.description.data.soil import LEVELS, Soil, SoilGround
+from grouser.physics.description.data.soil import LEVELS, Heap, Soil, SoilGround
 from grouser.physics.description.soils.checks import check_level
 from grouser.physics.description.soils.schema import ALL_KEYS, TEXT_KEYS, VALIDITY_KEYS
 from grouser.physics.description.soils.values import load_soil
@@ -14,9 +15,11 @@ from grouser.physics.description.text.grid_file import GridError, read_grid
 from grouser.physics.description.text.names import closest, shortened
 from grouser.physics.description.text.yaml_reader import Reader
 
-KEYS = ("level", "cell", "bulldozing", "type", "types", "map")
+KEYS = ("level", "cell", "bulldozing", "type", "types", "map", "heaps")
+HEAP_KEYS = ("xy", "height", "volume")
 MAP_KEYS = ("file", "cell", "origin", "types")
 RIGID = "rigid"
+HEAPS = "ground soil heaps"
 _NO_SOIL = -1
 _CELL_RANGE = (0.001, 0.1)
 _CELL_OF_LEVEL = {"cells": 0.005}
@@ -46,9 +49,22 @@ def read_soil(reader: Reader, node: yaml.Node) -> SoilGround:
             blame = nodes.get("level", node)
             remedy = "give the soil these numbers, take another level, or soil zuo_cells"
             raise reader.error(blame, f"{name} level", f"level {level} with '{key}': {problem.valid}", remedy) from None
+    heaps = tuple(_read_heap(reader, item) for item in reader.items(nodes["heaps"], HEAPS)) if "heaps" in nodes else ()
+    given = {"soils": tuple(soils.values()), "level": level, "cell": cell, "bulldozing": bulldozing, "heaps": heaps}
+    ground: SoilGround = reader.made(nodes.get("heaps", node), name, SoilGround, given)
     if "map" not in nodes:
-        return SoilGround(tuple(soils.values()), level, cell, bulldozing)
-    return SoilGround(tuple(soils.values()), level, cell, bulldozing, *_read_map(reader, nodes["map"], list(soils)))
+        return ground
+    types, types_cell, types_origin = _read_map(reader, nodes["map"], list(soils))
+    return replace(ground, types=types, types_cell=types_cell, types_origin=types_origin)
+
+
+def _read_heap(reader: Reader, node: yaml.Node) -> Heap:
+    nodes = reader.mapping(node, HEAPS, HEAP_KEYS)
+    given: dict[str, Any] = {"place": reader.pair(reader.required(nodes, "xy", node, HEAPS), f"{HEAPS} xy")}
+    for key in ("height", "volume"):
+        if key in nodes:
+            given[key] = reader.number(nodes[key], f"{HEAPS} {key}")
+    return reader.made(node, HEAPS, Heap, given)
 
 
 def _read_types(reader: Reader, node: yaml.Node, nodes: dict[str, yaml.Node]) -> dict[str, Soil]:

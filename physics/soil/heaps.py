@@ -1,0 +1,61 @@
+"""Heaps of loose soil on soft ground at the start."""
+
+import math
+
+from grouser.physics.base.kernel import kernel
+from grouser.physics.description.data.soil import SoilGround
+from grouser.physics.soil.ground import SoftGround
+from grouser.physics.soil.strata import add_loose, soil_of
+from grouser.physics.soil.tiles import (
+    SIDE,
+    SURFACE,
+    SoilState,
+    natural_level,
+    nearest_cell,
+    open_cell_of,
+    with_capacity,
+)
+
+
+def with_heaps(ground: SoftGround, soil: SoilGround, state: SoilState) -> SoilState:
+    """The state with the heaps of a world, at rest.
+
+    Args:
+        ground: natural ground.
+        soil: with the heaps.
+        state: of the soil, with capacity for one more tile; it is changed.
+    """
+    for heap in soil.heaps:
+        state = _with_room(state, 1)
+        slope = _slope_at(ground, *heap.place, state)
+        height = heap.height_at(math.atan(slope))
+        reach = math.ceil(height / slope / ground.spacing)
+        state = _with_room(state, (2 * reach // SIDE + 2) ** 2)
+        _raise_cone(ground, *heap.place, height, slope, reach, state)
+    return state
+
+
+def _with_room(state: SoilState, tiles: int) -> SoilState:
+    """The state with capacity for a number of tiles more than are opened."""
+    needed = int(state.tile_count[0]) + tiles
+    return state if needed <= len(state.tile_place) else with_capacity(state, 1 << (needed - 1).bit_length())
+
+
+@kernel
+def _slope_at(ground: SoftGround, x, y, state: SoilState):
+    """Tangent of the angle of repose of the soil at a place [-]."""
+    i, j = nearest_cell(x, ground.spacing), nearest_cell(y, ground.spacing)
+    return ground.soils.repose[soil_of(state.soil_cell, open_cell_of(ground.terrain, ground.spacing, state, i, j))]
+
+
+@kernel
+def _raise_cone(ground: SoftGround, x, y, height, slope, reach, state: SoilState):
+    """Lays loose soil up to a cone over all cells that are lower, within some cells of its top."""
+    spacing, top = ground.spacing, natural_level(ground.terrain, x, y) + height
+    i, j = nearest_cell(x, spacing), nearest_cell(y, spacing)
+    for p in range(i - reach, i + reach + 1):
+        for q in range(j - reach, j + reach + 1):
+            at = open_cell_of(ground.terrain, spacing, state, p, q)
+            lacking = top - slope * math.hypot(p * spacing - x, q * spacing - y) - state.soil_cell[at + SURFACE]
+            if lacking > 0.0:
+                add_loose(state.soil_cell, at, lacking)
