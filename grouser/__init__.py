@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Interface,
         LooseBlock,
     )
+    from grouser.physics.description.data.closed_mesh import ClosedMesh
     from grouser.physics.description.data.granular import (
         GrainEmitter,
         GrainFill,
@@ -66,6 +67,7 @@ __all__ = [
     "Box",
     "BusyError",
     "Capsule",
+    "ClosedMesh",
     "ConvergenceError",
     "ConvexSolid",
     "Cylinder",
@@ -120,6 +122,7 @@ _HOMES = {
     "Box": "grouser.physics.description.data.shapes",
     "BusyError": "grouser.physics.base.errors",
     "Capsule": "grouser.physics.description.data.shapes",
+    "ClosedMesh": "grouser.physics.description.data.closed_mesh",
     "ConvergenceError": "grouser.physics.base.errors",
     "ConvexSolid": "grouser.physics.description.data.blocks",
     "Cylinder": "grouser.physics.description.data.shapes",

@@ -74,6 +74,7 @@ SHOTS = {
     "excavator": Shot("excavator", program="excavator"),
     "excavator_dozing": Shot("excavator", "quarry", "excavator_dozing", 11.0),
     "excavator_gravel": Shot("excavator", "gravel_pit", "excavator_digging", 12.5),
+    "excavator_levelling": Shot("excavator", "yard", "excavator_levelling", 24.0),
     "excavator_trench": Shot("excavator", "quarry", "excavator_trench", 23.0),
     "flexible_arm": Shot("flexible_arm", program="flexible_arm", time=2.0),
     "four_bar": Shot("four_bar", "weightless", "four_bar"),

@@ -2,7 +2,7 @@
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.granular.arrays import State, System, Workspace
-from grouser.physics.granular.manifold import DEPTH, find_manifold
+from grouser.physics.granular.manifold import DEPTH, find_points
 from grouser.physics.granular.shapes import SOLIDS, shape_gap, to_body
 
 # Depth in a solid from which a grain is taken away, by its radius [-].
@@ -28,7 +28,7 @@ def remove_inside(system: System, state: State, work: Workspace, first):
             if b < first or boundaries.kind[s] != SOLIDS or inside or state.ident[i] < 0:
                 continue
             place = to_body(state, b, state.position[i, 0], state.position[i, 1], state.position[i, 2])
-            if shape_gap(boundaries, s, place) < radius and find_manifold(boundaries, s, state, i, 0, work) > 0:
+            if shape_gap(boundaries, s, place) < radius and find_points(boundaries, s, state, i, work) > 0:
                 inside = work.manifold[0, DEPTH] > _INSIDE * radius
         if inside:
             state.ident[i] = -1

@@ -7,13 +7,17 @@ import numpy as np
 from grouser.physics.base.checks import require_count, require_range, require_size
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.spatial import matrix
+from grouser.physics.description.data.closed_mesh import ClosedMesh
 from grouser.physics.description.data.granular import GrainFill
 from grouser.physics.description.data.shapes import Box, Cylinder
 from grouser.physics.granular.bodies import Plane
+from grouser.physics.granular.mesh_volume import measure_depths
 
 _MOST = 10_000_000
 # Pitch of the lattice in a volume by the diameter of the largest grain, and displacement along each axis [-].
 _PITCH, _SHIFT = 1.1, 0.04
+# Share of the pitch by which rounding may make a volume too narrow [-].
+_ROUNDING = 1e-9
 
 
 def lattice(
@@ -103,21 +107,35 @@ def fill_volume(fill: GrainFill, density: float) -> tuple[np.ndarray, np.ndarray
 
 def _places(fill: GrainFill) -> np.ndarray:
     """Places of the largest grains on a lattice in a volume, in its axes, (places, 3)."""
-    shape, largest = fill.geometry, fill.radius[1]
+    shape, pitch, middle = fill.geometry, _PITCH * 2.0 * fill.radius[1], np.zeros(3)
     if isinstance(shape, Box):
         sides = np.array(shape.size)
+    elif isinstance(shape, ClosedMesh):
+        low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
+        sides, middle = high - low, 0.5 * (low + high)
     elif isinstance(shape, Cylinder):
         sides = np.array([2.0 * shape.radius, 2.0 * shape.radius, shape.length])
     else:
         sides = np.full(3, 2.0 * shape.radius)
-    pitch = _PITCH * 2.0 * largest
-    number = np.floor(sides / pitch + 1e-9).astype(int)
+    if np.prod(sides / pitch) > _MOST:
+        valid = f"shorter, or with larger grains: a lattice has at most {_MOST} places"
+        raise ParameterError(f"longest side of fill '{fill.name}' [m]", float(sides.max()), valid)
+    places = middle + _places_in_box(sides, pitch)
+    if isinstance(shape, Box):
+        return places
+    if isinstance(shape, ClosedMesh):
+        depth = np.zeros(len(places))
+        measure_depths(shape.triangles, places, depth)
+        return places[depth >= 0.5 * pitch * (1.0 - _ROUNDING)]
+    across = places[:, :2] if isinstance(shape, Cylinder) else places
+    return places[np.linalg.norm(across, axis=1) <= shape.radius - 0.5 * pitch]
+
+
+def _places_in_box(sides: np.ndarray, pitch: float) -> np.ndarray:
+    """Places on a lattice in a box about the origin."""
+    number = np.floor(sides / pitch + _ROUNDING).astype(int)
     axes = [(np.arange(n) - 0.5 * (n - 1)) * pitch for n in number]
     # the lowest layer lies on the floor of the volume
     axes[2] -= 0.5 * (sides[2] - number[2] * pitch)
     z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing="ij")
-    places = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
-    if isinstance(shape, Box):
-        return places
-    across = places[:, :2] if isinstance(shape, Cylinder) else places
-    return places[np.linalg.norm(across, axis=1) <= shape.radius - 0.5 * pitch]
+    return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)

@@ -35,6 +35,18 @@ def find_manifold(boundaries: Boundaries, s, state: State, i, first, work: Works
     Returns:
         Number of contacts.
     """
+    count, b = find_points(boundaries, s, state, i, work), boundaries.body[s]
+    found = work.manifold
+    for k in range(count):
+        n0, n1, n2 = to_world_axes(state, b, found[k, 3], found[k, 4], found[k, 5])
+        found[k, _NORMAL], found[k, _NORMAL + 1], found[k, _NORMAL + 2] = n0, n1, n2
+    _match_slots(boundaries.slots[s], first, count, state, found)
+    return count
+
+
+@kernel
+def find_points(boundaries: Boundaries, s, state: State, i, work: Workspace):
+    """Finds the contacts as `find_manifold`, with normals in the axes of the body, and without slots."""
     b = boundaries.body[s]
     y = to_body(state, b, state.position[i, 0], state.position[i, 1], state.position[i, 2])
     radius, found = state.position[i, 3], work.manifold
@@ -49,10 +61,6 @@ def find_manifold(boundaries: Boundaries, s, state: State, i, first, work: Works
     else:
         while count < boundaries.slots[s] and _add_solid(boundaries, s, y, radius, count, found):
             count += 1
-    for k in range(count):
-        n0, n1, n2 = to_world_axes(state, b, found[k, 3], found[k, 4], found[k, 5])
-        found[k, _NORMAL], found[k, _NORMAL + 1], found[k, _NORMAL + 2] = n0, n1, n2
-    _match_slots(boundaries.slots[s], first, count, state, found)
     return count
 
 

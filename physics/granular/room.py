@@ -116,10 +116,9 @@ def request(context: Context):
     own, state, work = context.system.granular, context.state.granular.grains, context.workspace.granular
     soils = context.system.soil.soils
     if work.made[0] < 0:
-        time = context.state.step_count[0] * context.system.settings.step
-        if not emit(own.sources, state, context.state.granular.emitted, work.grains, time):
-            return MORE_GRAIN_CONTACTS
         _place_bodies(context)
+        if not emit(context):
+            return MORE_GRAIN_CONTACTS
         clear_reactions(state, work.grains)
         work.made[0] = 0
     step = context.system.settings.step / own.steps

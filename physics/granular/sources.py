@@ -5,14 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.granular.arrays import State, Workspace
+from grouser.physics.granular.arrays import State
+from grouser.physics.granular.free_places import is_free
 
 # Columns of `Sources.number`: least and largest radius [m], density [kg/m3], rate [1/s], begin and end [s], velocity
 # (3) [m/s].
 _LEAST, _LARGEST, _DENSITY, _RATE, _BEGIN, _END, _VELOCITY = range(7)
 WIDTH = 9
-# Places that an emitter tries for a grain in a step.
+# Places that an emitter tries in a step in which it finds none.
 _TRIALS = 8
 
 
@@ -47,29 +49,33 @@ def no_sources() -> Sources:
 
 
 @kernel
-def emit(sources: Sources, state: State, emitted, work: Workspace, time: float):
-    """Makes the grains that are due, where there is a place for them.
+def emit(context: Context):
+    """Makes the grains that are due, where they touch neither grains nor boundaries.
+
+    A grain for which there is no place stays due, and those of its emitter after it: the next step tries other places.
 
     Args:
-        sources: emitters.
-        state: gets the grains behind its last ones.
-        emitted: number of grains that each emitter has made, (emitters,).
-        work: `needed` says how many grains there must be room for, if not.
-        time: [s].
+        context: its grains get the new ones behind their last ones; bodies are where they are at the time.
 
     Returns:
-        Whether there was room.
+        Whether there was room; if not, `needed` says for how many grains there must be.
     """
-    due = 0
+    sources, own = context.system.granular.sources, context.state.granular
+    state, emitted, work = own.grains, own.emitted, context.workspace.granular.grains
+    steps, step = context.state.step_count[0], context.system.settings.step
+    due, time = 0, steps * step
     for e in range(emitted.shape[0]):
         due += max(_due(sources, e, time) - emitted[e], 0)
     if state.number[0] + due > state.position.shape[0]:
         work.needed[2] = state.number[0] + due
         return False
     for e in range(emitted.shape[0]):
+        tried = _due(sources, e, (steps - 1) * step)
         for _ in range(_due(sources, e, time) - emitted[e]):
-            if _emit_one(sources, e, state, emitted[e]):
-                emitted[e] += 1
+            again = steps if emitted[e] < tried else 0
+            if not _emit_one(context, e, emitted[e], again):
+                break
+            emitted[e] += 1
     return True
 
 
@@ -82,45 +88,35 @@ def _due(sources: Sources, e, time):
 
 
 @kernel
-def _emit_one(sources: Sources, e, state: State, count):
-    """Makes a grain at a random place that is free; returns whether there is one among some trials."""
+def _emit_one(context: Context, e, count, again):
+    """Makes a grain at a random place that is free; returns whether there is one among some trials.
+
+    Places are others for each `again`: the number of the step, 0 in the first in which the grain is due.
+    """
+    sources, state = context.system.granular.sources, context.state.granular.grains
     number, n = sources.number, state.number[0]
     least, largest = number[e, _LEAST], number[e, _LARGEST]
-    radius = least + (largest - least) * _random(sources.seed[e], count, 0, state.born[0])
+    seed, born = sources.seed[e], state.born[0]
+    radius = least + (largest - least) * _random(seed, count, 0, born, 0)
+    state.position[n, 3] = radius
     for trial in range(_TRIALS):
-        x0 = (2.0 * _random(sources.seed[e], count, 4 * trial + 1, state.born[0]) - 1.0) * sources.half[e, 0]
-        x1 = (2.0 * _random(sources.seed[e], count, 4 * trial + 2, state.born[0]) - 1.0) * sources.half[e, 1]
-        x2 = (2.0 * _random(sources.seed[e], count, 4 * trial + 3, state.born[0]) - 1.0) * sources.half[e, 2]
+        x0 = (2.0 * _random(seed, count, 4 * trial + 1, born, again) - 1.0) * sources.half[e, 0]
+        x1 = (2.0 * _random(seed, count, 4 * trial + 2, born, again) - 1.0) * sources.half[e, 1]
+        x2 = (2.0 * _random(seed, count, 4 * trial + 3, born, again) - 1.0) * sources.half[e, 2]
         for c in range(3):
             turn = sources.rotation
             state.position[n, c] = sources.centre[e, c] + turn[e, c, 0] * x0 + turn[e, c, 1] * x1 + turn[e, c, 2] * x2
-        if _is_free(state, n, radius):
+        if is_free(context, n):
             _add(sources, e, state, n, radius)
             return True
     return False
 
 
 @inlined
-def _is_free(state: State, n, radius):
-    """Whether a grain of this radius at the place of row n touches none before it."""
-    position = state.position
-    for i in range(n):
-        e0, e1, e2 = (
-            position[i, 0] - position[n, 0],
-            position[i, 1] - position[n, 1],
-            position[i, 2] - position[n, 2],
-        )
-        reach = radius + position[i, 3]
-        if state.ident[i] >= 0 and e0 * e0 + e1 * e1 + e2 * e2 < reach * reach:
-            return False
-    return True
-
-
-@inlined
 def _add(sources: Sources, e, state: State, n, radius):
-    """Enters a grain, whose place is set, as row n."""
+    """Enters a grain, whose place and radius are set, as row n."""
     mass = sources.number[e, _DENSITY] * 4.0 / 3.0 * math.pi * radius**3
-    state.position[n, 3], state.velocity[n, 3], state.spin[n, 3] = radius, 1.0 / mass, 2.5 / (mass * radius * radius)
+    state.velocity[n, 3], state.spin[n, 3] = 1.0 / mass, 2.5 / (mass * radius * radius)
     for c in range(3):
         state.velocity[n, c], state.spin[n, c] = sources.number[e, _VELOCITY + c], 0.0
         state.rest[n, c] = math.inf
@@ -133,9 +129,10 @@ def _add(sources: Sources, e, state: State, n, radius):
 
 
 @inlined
-def _random(seed, count, draw, born):
+def _random(seed, count, draw, born, again):
     """A number from 0 to 1 that these determine (SplitMix64, Steele et al., 2014)."""
-    z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(count * 131 + draw + 1 + born * 8191)
+    key = (again << 32) + count * 131 + draw + 1 + born * 8191
+    z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(key)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

@@ -10,6 +10,7 @@ from grouser.physics.base.spatial import matrix
 from grouser.physics.base.trees import leaves
 from grouser.physics.description import parse_machine
 from grouser.physics.description.world.reader import parse_world
+from grouser.physics.simulation.clearing import clear_grains
 from grouser.physics.simulation.transfer import simulate, transfer_state
 
 GRAINS = """
@@ -148,6 +149,16 @@ def test_grains_inside_a_machine_are_taken_away():
     assert np.abs(simulation.grains.velocity).max() < 1.5
 
 
+def test_grains_inside_are_sought_without_a_change_of_contacts(fallen):
+    """Grains touch the box without being inside; the first contacts belong to a grain that touches the pit alone."""
+    state = fallen.snapshot().state
+    history = state.granular.grains.boundary_history
+    before = history.copy()
+    assert before[0].any()
+    assert clear_grains(fallen._engine, state) == ()
+    assert np.array_equal(history, before)
+
+
 def test_contacts_too_stiff_for_the_step_are_told():
     light = BOX.replace('mass value="5"', 'mass value="0.002"').replace("0.05", "2e-5").replace("0.06", "2e-5")
     light = light.replace("0.07", "2e-5").replace('size="0.2 0.25 0.1"', 'size="0.2 0.25 0.05"')
@@ -232,6 +243,56 @@ def test_emitters_and_sinks_keep_count():
     simulation.restore(saved)
     simulation.step(800)
     assert _bits(simulation) == after
+
+
+def _emitted(emitter: str, steps: int, around: str = "ground: {height: 0.0}", machine: str = BOX) -> np.ndarray:
+    """Places of grains in the step in which an emitter made them, far below the one of the fill."""
+    grains = GRAINS.format(settle=0.0, height=0.4, middle=3.0, count=1)
+    text = f"{around}\nspawn: {{xyz: [0, 0, 5]}}\n{grains}  emitters: {{pipe: {{material: gravel, {emitter}}}}}\n"
+    simulation = grouser.Simulation(parse_machine(machine, "machine.urdf"), parse_world(text, "emitter.yaml"))
+    known, places = simulation.grains.ident, []
+    for _ in range(steps):
+        simulation.step(1)
+        new = ~np.isin(simulation.grains.ident, known)
+        known = simulation.grains.ident
+        places.extend(simulation.grains.position[new])
+    return np.array(places)
+
+
+def test_blocked_emitters_try_other_places():
+    """A twentieth of the box is free: above the ground by a radius."""
+    places = _emitted("box: [2, 2, 0.525], xyz: [0, 0, -0.2125], rate: 1000, radius: 0.025, end: 0.02", 120)
+    # a step without a place has the chance 0.95^8 = 0.68: 20 grains take 62 steps, with a standard deviation of 12
+    assert len(places) == 20
+
+
+def test_emitters_leave_out_places_in_boundaries():
+    """A box half below the ground, with an obstacle and a link in the other half."""
+    plate = "ground: {height: 0.0}\nobstacles: [{name: plate, box: [0.3, 0.3, 0.2], xyz: [0.2, 0, 0.1]}]"
+    machine = """<robot name="post"><link name="world"/><link name="post">
+      <collision><geometry><box size="0.2 0.4 0.2"/></geometry></collision></link>
+      <joint name="weld" type="fixed"><parent link="world"/><child link="post"/><origin xyz="-0.2 0 -4.9"/></joint>
+    </robot>"""
+    box = "box: [0.8, 0.6, 0.4], xyz: [0, 0, 0], rate: 1000, radius: 0.025, end: 0.03"
+    places = _emitted(box, 100, plate, machine)
+    assert len(places) == 30
+
+    def gap(centre: list[float], half: list[float]) -> np.ndarray:
+        return np.linalg.norm(np.maximum(np.abs(places - centre) - half, 0.0), axis=1)
+
+    # they fall by 1e-5 m in the first step
+    assert (gap([0.2, 0.0, 0.1], [0.15, 0.15, 0.1]) > 0.025 - 2e-5).all()
+    assert (gap([-0.2, 0.0, 0.1], [0.1, 0.2, 0.1]) > 0.025 - 2e-5).all()
+    assert (places[:, 2] > 0.025 - 2e-5).all()
+
+
+def test_emitters_leave_out_places_in_soft_ground():
+    """Also where no machine and no grain has opened the ground's tiles."""
+    soil = "ground: {height: 0.1, soil: {type: cmu_sand, cell: 0.0125}}"
+    places = _emitted("box: [1, 1, 0.2], xyz: [3, 0, 0.1], rate: 1000, radius: 0.025, end: 0.02", 40, soil)
+    assert len(places) == 20
+    # the nearest cell is at most half a diagonal away, where the lower side of a grain is higher by 1.6e-3 m
+    assert (places[:, 2] > 0.125 - 1.7e-3).all()
 
 
 def test_obstacle_vibrates_for_grains():

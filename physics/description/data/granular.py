@@ -13,6 +13,7 @@ from grouser.physics.base.checks import (
     require_vector,
 )
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.closed_mesh import ClosedMesh
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 
@@ -20,6 +21,7 @@ NORMAL_LAWS = ("hertz", "viscoelastic", "hooke")
 TANGENTIAL_LAWS = ("no_slip", "displacement", "partial_slip", "none")
 ROLLING_LAWS = ("spring", "constant", "none")
 DAMPING_ENDS = ("zero_force", "zero_overlap")
+_VOLUMES = "a Box, Cylinder, Sphere or ClosedMesh"
 # Number of grains, at most: 2.6 kB each.
 MOST_GRAINS = 2_000_000
 # Widest grain by the narrowest, at most: a cell of the grid holds the cube of it of the narrowest.
@@ -135,7 +137,7 @@ class GrainFill:
     Attributes:
         name: unique in its world.
         material: of the grains.
-        geometry: the volume, about its own centre.
+        geometry: the volume; all but a mesh about its own centre.
         pose: of the volume in the world.
         radius: least and largest; between them all are equally probable [m].
         count: number of grains; None: as `mass` says.
@@ -145,7 +147,7 @@ class GrainFill:
 
     name: str
     material: str
-    geometry: Box | Cylinder | Sphere
+    geometry: Box | Cylinder | Sphere | ClosedMesh
     pose: Pose = Pose()
     radius: tuple[float, float] = (0.025, 0.025)
     count: int | None = None
@@ -156,7 +158,7 @@ class GrainFill:
         require_type("name of a fill", self.name, str, "a text")
         name = f"fill '{self.name}'"
         require_type(f"material of {name}", self.material, str, "a text")
-        require_type(f"volume of {name}", self.geometry, (Box, Cylinder, Sphere), "a Box, Cylinder or Sphere")
+        require_type(f"volume of {name}", self.geometry, (Box, Cylinder, Sphere, ClosedMesh), _VOLUMES)
         require_type(f"pose of {name}", self.pose, Pose, "a Pose")
         _require_radii(name, self.radius)
         if self.count is not None:

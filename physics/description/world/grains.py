@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from grouser.physics.description.data.closed_mesh import ClosedMesh
 from grouser.physics.description.data.granular import (
     MOST_GRAINS,
     GrainEmitter,
@@ -19,6 +20,7 @@ from grouser.physics.description.data.granular import (
 )
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 from grouser.physics.description.text.yaml_reader import Reader
+from grouser.physics.description.urdf.meshes import MeshError, triangles
 
 KEYS = (
     *("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping"),
@@ -27,7 +29,7 @@ KEYS = (
 _MATERIAL_KEYS = ("youngs_modulus", "poisson_ratio", "density")
 _SURFACE_KEYS = tuple(one.name for one in fields(Surface))
 _TEXTS = ("normal", "tangential", "rolling", "damping_end")
-_SHAPES = ("box", "cylinder", "sphere")
+_SHAPES = ("box", "cylinder", "sphere", "mesh")
 _EMITTER_KEYS = ("material", "box", "xyz", "rpy_deg", "rate", "radius", "velocity", "begin", "end", "seed")
 FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed")
 
@@ -161,16 +163,29 @@ def _read_vibration(reader: Reader, node: yaml.Node, name: str) -> ObstacleVibra
     return reader.made(node, shown, ObstacleVibration, given)
 
 
-def _read_volume(reader: Reader, node: yaml.Node, shape: str, name: str) -> Box | Cylinder | Sphere:
+def _read_volume(reader: Reader, node: yaml.Node, shape: str, name: str) -> Box | Cylinder | Sphere | ClosedMesh:
     if shape == "box":
         return Box(reader.sizes(node, name))
     if shape == "sphere":
         return Sphere(reader.size(node, name))
+    if shape == "mesh":
+        return _read_mesh(reader, node, name)
     nodes = reader.mapping(node, name, ("radius", "length"))
     radius, length = (
         reader.size(reader.required(nodes, key, node, name), f"{name} {key}") for key in ("radius", "length")
     )
     return Cylinder(radius, length)
+
+
+def _read_mesh(reader: Reader, node: yaml.Node, name: str) -> ClosedMesh:
+    nodes = reader.mapping(node, name, ("file", "scale"))
+    file = reader.required(nodes, "file", node, name)
+    scale = reader.size(nodes["scale"], f"{name} scale") if "scale" in nodes else 1.0
+    try:
+        vertices, faces = triangles(reader.path(file, f"{name} file"), (scale, scale, scale))
+    except MeshError as problem:
+        raise reader.error(file, f"{name} file", str(problem)) from None
+    return reader.made(file, name, ClosedMesh, {"vertices": vertices, "faces": faces})
 
 
 def _read_radius(reader: Reader, node: yaml.Node, name: str) -> tuple[float, float]:
