@@ -121,10 +121,11 @@ def plot(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     draw_reference(above, reference, "Ax", "Ay")
     components.legend(fontsize="small", loc="upper right")
     components.set_ylabel("components of the axis")
+    error.plot(time, np.asarray(result["energy"]) - result["energy"][0], linewidth=0.8)
     period = result["nutation_period"]
     if period is not None and time[-1] > _DENSE * period:
-        zoom(components, time[-1] - _ENLARGED * period, time[-1])
-    error.plot(time, np.asarray(result["energy"]) - result["energy"][0], linewidth=0.8)
+        for panel in (components, error):
+            zoom(panel, time[-1] - _ENLARGED * period, time[-1])
     error.set_ylabel("energy less that at the start [J]")
     for panel in (components, error):
         panel.set_xlabel("time [s]")

@@ -285,4 +285,5 @@ def draw(parameters: Mapping[str, Any], result: Result, figure: Any, reference: 
     last.set_xlabel("time [s]")
     for panel in (*panels, last):
         panel.grid(alpha=0.3)
+    figure.supylabel(f"coordinates [{UNITS['coordinates']}]", fontsize="medium")
     figure.suptitle(f"{title}, step {parameters['step']:g} s, {parameters['integrator']}")
