@@ -1,6 +1,6 @@
 """What tasks of arms have in common: points of links, and random positions of joints."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -18,6 +18,11 @@ def point_of_link(simulation: Simulation, link: str, point: tuple[float, float, 
     """
     position, quaternion = simulation.link_pose(link)
     return position + spatial.matrix(tuple(quaternion)) @ np.array(point)
+
+
+def command_valves(simulation: Simulation, joints: Sequence[str], action: np.ndarray) -> None:
+    """Commands the valve of each joint, `<joint>_valve`, by the action in its place."""
+    simulation.command.update({f"{joint}_valve": value for joint, value in zip(joints, action, strict=True)})
 
 
 def random_positions(ranges: Mapping[str, tuple[float, float]], random: np.random.Generator) -> dict[str, float]:

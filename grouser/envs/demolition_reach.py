@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grouser.envs.arm import inclination, point_of_link, random_positions
+from grouser.envs.arm import command_valves, inclination, point_of_link, random_positions
 from grouser.envs.task import Episode, Outcome, Quantity, Task, samples, shared_machine
 from grouser.physics.simulation.simulation import Simulation
 
@@ -80,7 +80,7 @@ class _Reaching(Episode):
         return inclination(self.simulation) <= 0.1 * _TILTED
 
     def act(self, action):
-        self.simulation.command.update({f"{joint}_valve": action[i] for i, joint in enumerate(_JOINTS)})
+        command_valves(self.simulation, _JOINTS, action)
 
     def observe(self):
         simulation = self.simulation

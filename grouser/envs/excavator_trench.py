@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from grouser.envs.arm import inclination, point_of_link, random_positions
+from grouser.envs.arm import command_valves, inclination, point_of_link, random_positions
 from grouser.envs.task import Episode, Outcome, Quantity, Task, samples, shared_machine
 from grouser.loading import load_world
 from grouser.physics.base import spatial
@@ -80,7 +80,7 @@ class _Digging(Episode):
         return inclination(self.simulation) <= 0.1 * _TILTED and lowest(self.simulation) > 0.0
 
     def act(self, action):
-        self.simulation.command.update({f"{joint}_valve": action[i] for i, joint in enumerate(_JOINTS)})
+        command_valves(self.simulation, _JOINTS, action)
 
     def observe(self):
         simulation = self.simulation

@@ -2,7 +2,7 @@
 
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose, Quaternion, Vector3
-from grouser.physics.description.data.rotation import product, rotate
+from grouser.physics.description.data.rotation import composed, rotate
 
 _WORLD = ""  # tf2 knows no frame of this name
 _UNKNOWN = Pose()
@@ -58,7 +58,7 @@ class ReceivedFrames:
             parent, pose = self._received.get(frame) or self._described.get(frame) or (_WORLD, None)
             if pose is not None and parent == other:
                 return pose
-        return _compose(_inverse(self.world(other)), self.world(frame)) if other else self.world(frame)
+        return ValidPose(*composed(_inverse(self.world(other)), self.world(frame))) if other else self.world(frame)
 
     def point(self, frame: str, place: Vector3, other: str) -> Vector3:
         """Where a point of `frame` [m] is in the frame `other` [m]."""
@@ -84,7 +84,7 @@ class ReceivedFrames:
             frame = parent
         pose = self._world.get(frame, _UNKNOWN)
         for name, relative in reversed(chain.items()):
-            pose = self._world[name] = _compose(pose, relative)
+            pose = self._world[name] = ValidPose(*composed(pose, relative))
         return pose
 
 
@@ -92,12 +92,6 @@ def _inverse(pose: Pose) -> Pose:
     """Pose of the reference frame in the frame."""
     (a, b, c), back = pose.position, _back(pose.quaternion)
     return ValidPose(rotate(back, (-a, -b, -c)), back)
-
-
-def _compose(outer: Pose, inner: Pose) -> Pose:
-    """`compose` of rotation.py, without its checks."""
-    (a, b, c), (x, y, z) = outer.position, rotate(outer.quaternion, inner.position)
-    return ValidPose((a + x, b + y, c + z), product(outer.quaternion, inner.quaternion))
 
 
 def _back(quaternion: Quaternion) -> Quaternion:

@@ -32,9 +32,8 @@ class Fields:
     def stamp(self) -> int:
         """A time [ns]."""
         self._align(4)
-        seconds, nanoseconds = struct.unpack_from(f"{self._order}iI", self._message, self.place)
         self.place += 8
-        return int(seconds) * 1_000_000_000 + int(nanoseconds)
+        return _stamp_at(self._message, self._order, self.place - 8)
 
     def text(self) -> str:
         """A text."""
@@ -60,7 +59,11 @@ def byte_order(message: bytes) -> str:
 
 def first_stamp(message: bytes) -> int:
     """Time of a serialized message whose first field is a header [ns]."""
-    seconds, nanoseconds = struct.unpack_from(f"{byte_order(message)}iI", message, HEADER)
+    return _stamp_at(message, byte_order(message), HEADER)
+
+
+def _stamp_at(message: bytes, order: str, place: int) -> int:
+    seconds, nanoseconds = struct.unpack_from(f"{order}iI", message, place)
     return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 

@@ -5,6 +5,7 @@ import math
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.contact_law import contact_force
+from grouser.physics.granular.grain_force import add_grain_force
 from grouser.physics.granular.manifold import find_manifold
 from grouser.physics.granular.shapes import MESH, SOIL, nearest, to_body, to_world_axes
 from grouser.physics.granular.sleeping import find_quiet, wake_beside, wake_on_body
@@ -193,12 +194,7 @@ def add_boundary_force(
     if recorded:
         _store(work.boundary_force, k, push, damped, g0, g1, g2, m0, m1, m2)
     f0, f1, f2 = push * n0 + g0, push * n1 + g1, push * n2 + g2
-    work.force[i, 0] += f0
-    work.force[i, 1] += f1
-    work.force[i, 2] += f2
-    work.torque[i, 0] += m0 - arm * (n1 * g2 - n2 * g1)
-    work.torque[i, 1] += m1 - arm * (n2 * g0 - n0 * g2)
-    work.torque[i, 2] += m2 - arm * (n0 * g1 - n1 * g0)
+    add_grain_force(work, i, arm, normal, (f0, f1, f2), (g0, g1, g2), (m0, m1, m2))
     r0, r1, r2 = point[0] - work.reference[b, 0], point[1] - work.reference[b, 1], point[2] - work.reference[b, 2]
     work.stiffening[b] += step * state.boundary_history[k, 3]
     impulse = work.impulse

@@ -18,6 +18,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.contact_law import friction_forces
+from grouser.physics.granular.grain_force import add_grain_force
 from grouser.physics.granular.pairs import DAMPING, FRICTION, NORMAL_LAW, VISCOELASTIC
 from grouser.physics.soil.bekker_cell import bekker_pressure
 from grouser.physics.soil.laws import Soils, make_soils, pressure_stiffness, shear_strength
@@ -25,14 +26,12 @@ from grouser.physics.soil.strata import press_surface, soil_of
 from grouser.physics.soil.tiles import (
     LEVEL,
     PRESSURE,
-    SIDE,
     SINKAGE,
     SURFACE,
-    TILE,
     TYPE,
     SoilState,
+    cell_of,
     make_tiles,
-    tile_at,
     unloaded_sinkage,
 )
 
@@ -97,12 +96,7 @@ def add_soil_force(
     contact = state.boundary_contact
     contact[k, 0], contact[k, 1], contact[k, 2] = n0, n1, n2
     f0, f1, f2 = push * n0 + g0, push * n1 + g1, push * n2 + g2
-    work.force[i, 0] += f0
-    work.force[i, 1] += f1
-    work.force[i, 2] += f2
-    work.torque[i, 0] += m0 - radius * (n1 * g2 - n2 * g1)
-    work.torque[i, 1] += m1 - radius * (n2 * g0 - n0 * g2)
-    work.torque[i, 2] += m2 - radius * (n0 * g1 - n1 * g0)
+    add_grain_force(work, i, radius, (n0, n1, n2), (f0, f1, f2), (g0, g1, g2), (m0, m1, m2))
     b = system.boundaries.body[s]
     work.impulse[b, 0] -= step * f0
     work.impulse[b, 1] -= step * f1
@@ -147,7 +141,7 @@ def _deepest(spacing, state: State, i, cells: SoilState):
     for p in range(i_first, i_last + 1):
         for q in range(j_first, j_last + 1):
             square = (p * spacing - x) ** 2 + (q * spacing - y) ** 2
-            at = _cell(cells, p, q)
+            at = cell_of(cells, p, q)
             if at >= 0 and square < reach * reach:
                 height, _ = lower_side(square, radius)
                 if z + height < cell[at + SURFACE]:
@@ -182,7 +176,7 @@ def _press(spacing, state: State, i, deepest, lag, friction, soils: Soils, cells
         for q in range(j_first, j_last + 1):
             dx, dy = p * spacing - x, q * spacing - y
             square = dx * dx + dy * dy
-            at = _cell(cells, p, q)
+            at = cell_of(cells, p, q)
             if at < 0 or square >= reach * reach:
                 continue
             height, rise = lower_side(square, radius)
@@ -211,11 +205,3 @@ def _press(spacing, state: State, i, deepest, lag, friction, soils: Soils, cells
                 slope += area * (unloading + growth * sinkage)
                 strength += area * shear_strength(soils, soil, pressure, friction)
     return f0, f1, f2, slope, strength
-
-
-@inlined
-def _cell(cells: SoilState, i, j):
-    """Index of the LEVEL of the cell (i, j); -1 where its tile is not opened."""
-    a, b = i // SIDE, j // SIDE
-    tile = tile_at(cells, a, b)
-    return tile * TILE + (i - a * SIDE) * SIDE + j - b * SIDE if tile >= 0 else -1

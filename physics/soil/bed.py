@@ -21,7 +21,7 @@ from grouser.physics.soil.relaxation import (
     wake_cells,
 )
 from grouser.physics.soil.strata import add_loose, field_mass, loose_density, soil_of, take_soil
-from grouser.physics.soil.tiles import LOOSE, SIDE, SURFACE, SoilState, make_tiles, open_window, with_capacity
+from grouser.physics.soil.tiles import LOOSE, SIDE, SURFACE, SoilState, make_tiles, open_window, with_room
 
 _NO_PLATES = np.zeros((0, PLATE))
 _FIRST_TILES = 32
@@ -99,9 +99,7 @@ class SoilBed:
 
     def reserve(self, tiles: int) -> None:
         """Makes sure that a number of tiles can be opened."""
-        count, room = int(self.state.tile_count[0]) + tiles, len(self.state.tile_place)
-        if count > room:
-            self.state = with_capacity(self.state, 1 << (count - 1).bit_length())
+        self.state = with_room(self.state, tiles)
 
     def _open(self, x: tuple[float, float], y: tuple[float, float]) -> tuple[tuple[int, int, int, int], np.ndarray]:
         """First cell, rows and columns of the cells whose centres lie within two ranges, and their places."""

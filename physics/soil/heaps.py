@@ -7,13 +7,13 @@ from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.strata import add_loose, soil_of
 from grouser.physics.soil.tiles import (
-    SIDE,
     SURFACE,
     SoilState,
     natural_level,
     nearest_cell,
     open_cell_of,
-    with_capacity,
+    tiles_of_window,
+    with_room,
 )
 
 
@@ -26,19 +26,13 @@ def with_heaps(ground: SoftGround, soil: SoilGround, state: SoilState) -> SoilSt
         state: of the soil, with capacity for one more tile; it is changed.
     """
     for heap in soil.heaps:
-        state = _with_room(state, 1)
+        state = with_room(state, 1)
         slope = _slope_at(ground, *heap.place, state)
         height = heap.height_at(math.atan(slope))
         reach = math.ceil(height / slope / ground.spacing)
-        state = _with_room(state, (2 * reach // SIDE + 2) ** 2)
+        state = with_room(state, tiles_of_window(2 * reach))
         _raise_cone(ground, *heap.place, height, slope, reach, state)
     return state
-
-
-def _with_room(state: SoilState, tiles: int) -> SoilState:
-    """The state with capacity for a number of tiles more than are opened."""
-    needed = int(state.tile_count[0]) + tiles
-    return state if needed <= len(state.tile_place) else with_capacity(state, 1 << (needed - 1).bit_length())
 
 
 @kernel

@@ -91,6 +91,12 @@ def with_capacity(state: SoilState, capacity: int) -> SoilState:
     return state._replace(**room)
 
 
+def with_room(state: SoilState, tiles: int) -> SoilState:
+    """The state with arrays for a number of tiles more than are opened; the same where they are large enough."""
+    needed = int(state.tile_count[0]) + tiles
+    return state if needed <= len(state.tile_place) else with_capacity(state, 1 << (needed - 1).bit_length())
+
+
 @kernel
 def _slot_of(place, table, a, b):
     """Slot of the hash table with tile (a, b), or the free one for it."""
@@ -153,6 +159,14 @@ def open_cell_of(terrain: Terrain, cell, state: SoilState, i, j):
 
 
 @kernel
+def cell_of(state: SoilState, i, j):
+    """Index of the LEVEL of the cell (i, j); -1 where its tile is not opened."""
+    a, b = i // SIDE, j // SIDE
+    tile = tile_at(state, a, b)
+    return tile * TILE + (i - a * SIDE) * SIDE + j - b * SIDE if tile >= 0 else -1
+
+
+@kernel
 def natural_level(terrain: Terrain, x, y):
     """Height of the natural ground at x, y [m]."""
     if terrain.heights.shape[0] > 0:
@@ -165,11 +179,8 @@ def natural_level(terrain: Terrain, x, y):
 @kernel
 def surface_of(terrain: Terrain, cell, state: SoilState, i, j):
     """Present height of the centre of cell (i, j) [m]."""
-    a, b = i // SIDE, j // SIDE
-    tile = tile_at(state, a, b)
-    if tile < 0:
-        return natural_level(terrain, i * cell, j * cell)
-    return state.soil_cell[tile * TILE + SURFACE + (i - a * SIDE) * SIDE + j - b * SIDE]
+    at = cell_of(state, i, j)
+    return state.soil_cell[at + SURFACE] if at >= 0 else natural_level(terrain, i * cell, j * cell)
 
 
 @kernel

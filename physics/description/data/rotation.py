@@ -59,9 +59,13 @@ def matrix(quaternion: Quaternion) -> np.ndarray:
 
 def compose(outer: Pose, inner: Pose) -> Pose:
     """Returns the pose in the frame of `outer` of a frame whose pose in that of `outer`'s frame is `inner`."""
-    x, y, z = rotate(outer.quaternion, inner.position)
-    position = (outer.position[0] + x, outer.position[1] + y, outer.position[2] + z)
-    return Pose(position, product(outer.quaternion, inner.quaternion))
+    return Pose(*composed(outer, inner))
+
+
+def composed(outer: Pose, inner: Pose) -> tuple[Vector3, Quaternion]:
+    """Position and quaternion of `compose`, not checked."""
+    (a, b, c), (x, y, z) = outer.position, rotate(outer.quaternion, inner.position)
+    return (a + x, b + y, c + z), product(outer.quaternion, inner.quaternion)
 
 
 def rpy_from_quaternion(quaternion: Quaternion) -> Vector3:

@@ -138,8 +138,9 @@ class Heap:
 
     def height_at(self, repose_angle: float) -> float:
         """Height of its top above the ground, for an angle of repose [rad]."""
-        if self.volume is None:
-            return float(self.height or 0.0)
+        if self.height is not None:
+            return self.height
+        assert self.volume is not None, "as it was checked"
         return float(np.cbrt(3.0 * self.volume * math.tan(repose_angle) ** 2 / math.pi))
 
 
