@@ -62,8 +62,8 @@ DIGGING_VALUES = (
 )
 # Of soil in the air: middle of a lot, from there to its left end [m], and mass [kg].
 FALLING_VALUES = ("x", "y", "z", "half_x", "half_y", "mass")
-# Values of each grain: centre and radius [m], speed [m/s], number of its material.
-GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material")
+# Values of each grain: centre and radius [m], speed [m/s], number of its material, normal forces on it [N].
+GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material", "force")
 TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure", "loose")
 # A rut of this depth [m] costs as much as an obstacle on the map of ruts.
 DEEPEST_RUT = 0.2

@@ -582,7 +582,8 @@ STREAMS = {
         Stream(
             "granular/points",
             "sensor_msgs/msg/PointCloud2",
-            "x y z radius speed material of the grains of the world, of more than `granular_count` every second or so",
+            "x y z radius speed material force (the sum of normal forces) of the grains of the world, of more than "
+            "`granular_count` every second or so",
             SENSOR_DATA,
             Rate("granular_rate", 30.0, "granular/points"),
             sampling.sample_grains,

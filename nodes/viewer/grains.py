@@ -1,6 +1,8 @@
 """Grains in the browser: one mesh, drawn for each of them."""
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,15 @@ import viser
 
 from grouser.nodes.viewer.colours import STOPS, ColourScale, linear
 
-SPEED = ColourScale("speed of the grains", "m/s", 1.0, 2.0)
 STONE = "stone"  # colours of the materials
-CHOICES = ("speed", STONE)
+# The largest force of the scale grows with what is seen.
+SCALES = {
+    "speed": ColourScale("speed of the grains", "m/s", 1.0, 2.0),
+    "force": ColourScale("force on the grains", "N", 1.0, 0.0),
+}
+CHOICES = (*SCALES, STONE)
+# Share of the grains that bear at most the largest force of the scale.
+_WITHIN = 0.99
 # Colours of materials, by their numbers; chosen by eye.
 _STONES = np.array([(92, 84, 72), (62, 68, 76), (118, 94, 62), (84, 62, 50), *STOPS], dtype=np.uint8)
 
@@ -31,7 +39,13 @@ class GrainsView:
         self._ball = trimesh.creation.icosphere(subdivisions=1)
         self._handle: Any = None
         self._columns: Mapping[str, np.ndarray] = {}
+        self._scales = dict(SCALES)
         self.shown_as = STONE
+
+    @property
+    def legend(self) -> str:
+        """The scale of the colours, as HTML; "" for those of the materials."""
+        return "" if self.shown_as == STONE else self._scales[self.shown_as].legend()
 
     @property
     def count(self) -> int:
@@ -58,7 +72,7 @@ class GrainsView:
         """Removes all grains."""
         if self._handle is not None:
             self._handle.remove()
-        self._handle, self._columns = None, {}
+        self._handle, self._columns, self._scales = None, {}, dict(SCALES)
 
     def _make(self, places: np.ndarray) -> None:
         """Draws another number of grains anew."""
@@ -90,7 +104,15 @@ class GrainsView:
     def _colours(self) -> np.ndarray:
         """Colours of the grains."""
         if self.shown_as == STONE:
-            shown = _STONES[self._columns["material"].astype(np.int64) % len(_STONES)]
-        else:
-            shown = SPEED.colours(self._columns["speed"])
-        return linear(shown)
+            return linear(_STONES[self._columns["material"].astype(np.int64) % len(_STONES)])
+        values, scale = self._columns[self.shown_as], self._scales[self.shown_as]
+        if self.shown_as == "force":
+            largest = _round_up(float(np.quantile(values, _WITHIN)))
+            scale = self._scales["force"] = replace(scale, largest=max(scale.largest, largest))
+        return linear(scale.colours(values))
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2, 5, 10, 20 and so on, or of their parts; at least a millionth."""
+    power = 10.0 ** math.floor(math.log10(max(value, 1e-6)))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)

@@ -21,7 +21,7 @@ from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scal
 from grouser.nodes.viewer.extent import Extent
 from grouser.nodes.viewer.falling import FallingSoil
 from grouser.nodes.viewer.forces import ForceArrows
-from grouser.nodes.viewer.grains import CHOICES, SPEED, STONE, GrainsView
+from grouser.nodes.viewer.grains import CHOICES, STONE, GrainsView
 from grouser.nodes.viewer.labels import Labels
 from grouser.nodes.viewer.links import LinkTree
 from grouser.nodes.viewer.objects import ObjectsView
@@ -99,6 +99,7 @@ class Scene:
         self._soil = world.soil
         self._leader = ""
         self._legends: list[str] = []
+        self._grain_legend = ""
         self.labels = Labels(self.server.scene)
         self.pushes = PushTool(self.server.scene)
         self.forces = ForceArrows(self.server.scene, metres_per_newton)
@@ -289,16 +290,19 @@ class Scene:
 
     def colour_grains(self) -> None:
         """Colours grains by what the panel says."""
-        if self.grains is not None and self.grains.shown_as != self._grain_choice.value:
+        if self.grains is None:
+            return
+        if self.grains.shown_as != self._grain_choice.value:
             self.grains.colour_by(self._grain_choice.value)
+        if self.grains.legend != self._grain_legend:
             self._explain()
 
     def _explain(self) -> None:
         """Shows the legends of what is drawn."""
         choice = self._ground_choice.value
         ground = [SCALES[choice].legend()] if self.terrain is not None and choice in SCALES else []
-        grains = [SPEED.legend()] if self.grains is not None and self.grains.shown_as != STONE else []
-        self._legend.content = "".join(self._legends + ground + grains)
+        self._grain_legend = "" if self.grains is None else self.grains.legend
+        self._legend.content = "".join([*self._legends, *ground, self._grain_legend])
 
     def _root_pose(self) -> Pose:
         """Pose of the machine's root in the world."""

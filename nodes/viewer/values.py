@@ -16,7 +16,7 @@ Values = Mapping[str, Mapping[str, float]]
 # Columns of `terrain` that every simulator has, of `terrain/falling` and `granular/points`.
 TERRAIN_VALUES = ("x", "y", "z", "sinkage", "rut", "pressure")
 FALLING_VALUES = ("x", "y", "z", "half_x", "half_y", "mass")
-GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material")
+GRAIN_VALUES = ("x", "y", "z", "radius", "speed", "material", "force")
 
 
 class GroupValues:

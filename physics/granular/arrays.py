@@ -109,7 +109,8 @@ class State(NamedTuple):
         boundary_shape: shape of each boundary contact, (contacts,); meshes and solids have several in succession.
         boundary_history: memory of each, (contacts, width).
         boundary_contact: unit normal towards the grain, world axes (3), and overlap [m], when it last touched; on soft
-            ground the height of the ground around, in the last step in which the grain was awake [m], (contacts, 4).
+            ground the force of its cells [N] (3), and the height of the ground around, in the last step in which the
+            grain was awake [m], (contacts, 4).
         built: positions when the lists were built [m], (rows, 3).
         travel: way that points of each body near grains have gone since then, at most [m], (bodies,).
         reach: distance of these points from the body's origin, at most [m], (bodies,).

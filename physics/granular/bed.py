@@ -38,6 +38,7 @@ from grouser.physics.granular.arrays import (
 )
 from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.boundaries import make_boundaries
+from grouser.physics.granular.loads import find_loads
 from grouser.physics.granular.neighbours import rebuild
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
 from grouser.physics.granular.relaxing import MOST_OVERLAP, TOUCHING, push_apart
@@ -200,6 +201,13 @@ class GranularBed:
     def spin(self) -> np.ndarray:
         """Angular velocities, half a step before the positions [rad/s], (count, 3)."""
         return self._by_ident(self.state.spin)[:, :3]
+
+    @property
+    def load(self) -> np.ndarray:
+        """Sum of the elastic normal forces on each grain [N], (count,)."""
+        load = np.zeros(len(self.state.position))
+        find_loads(self._packed.system, self._packed.state, load)
+        return self._by_ident(load)
 
     def step(self, count: int = 1) -> None:
         """Makes steps.

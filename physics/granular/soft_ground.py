@@ -94,7 +94,7 @@ def add_soil_force(
         (spin[i, 0], spin[i, 1], spin[i, 2]), step, history, k,
     )  # fmt: skip
     contact = state.boundary_contact
-    contact[k, 0], contact[k, 1], contact[k, 2] = n0, n1, n2
+    contact[k, 0], contact[k, 1], contact[k, 2] = f0, f1, f2
     f0, f1, f2 = push * n0 + g0, push * n1 + g1, push * n2 + g2
     add_grain_force(work, i, radius, (n0, n1, n2), (f0, f1, f2), (g0, g1, g2), (m0, m1, m2))
     b = system.boundaries.body[s]

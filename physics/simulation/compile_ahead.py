@@ -13,6 +13,8 @@ from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.compliance.springs import joint_spring_energy
 from grouser.physics.contact.collide import find_near, touch_pairs
 from grouser.physics.contact.waking import begin_sleeping, wake_island
+from grouser.physics.granular import room as granular
+from grouser.physics.granular.loads import find_loads
 from grouser.physics.hydraulics.piston_rows import cylinder_length
 from grouser.physics.integrators.context import (
     IMPLICIT_MIDPOINT,
@@ -123,6 +125,8 @@ def jobs_of(system: System, rays: bool = False) -> Iterator[Job]:
         ground, cells = SoftGround(system.soil.soils, system.contact.terrain, 1.0, 1.0), soil.make_state(system.soil)
         yield _job(field_mass, ground, cells)
         yield _job(heaped_mass, ground, cells)
+    if granular.acts(system.granular):
+        yield _job(find_loads, context.system.granular.grains, context.state.granular.grains, np.zeros(0))
     if rays:
         yield _job(cast_rays, *arguments_of_a_cast(context, kinematics))
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from grouser.physics.base.packed import Packed
 from grouser.physics.granular.arrays import State
+from grouser.physics.granular.loads import find_loads
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.exchanged import mean_impulse
 
@@ -66,17 +68,23 @@ class GrainsView:
         return self._ordered(self._state.asleep)
 
     @property
+    def load(self) -> np.ndarray:
+        """Sum of the elastic normal forces on each grain [N], (grains,)."""
+        return self._ordered(self._loads())
+
+    @property
     def contact_step(self) -> float:
         """Step of the contacts [s]."""
         return self._engine.step_size / self._engine.setup.system.granular.steps
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Of each grain: x, y, z [m], radius [m], speed [m/s], number of its material, and `ident`, in no order."""
+        """Of each grain: x, y, z [m], radius [m], speed [m/s], number of its material, load [N], `ident`."""
         state, rows = self._state, self._present
         place, velocity = state.position[rows].T, state.velocity[rows, :3]
         columns = dict(zip(("x", "y", "z", "radius"), place, strict=True))
         speed = np.sqrt(np.einsum("ij,ij->i", velocity, velocity))
-        return {**columns, "speed": speed, "material": state.material[rows], "ident": state.ident[rows]}
+        force = self._loads()[rows]
+        return {**columns, "speed": speed, "material": state.material[rows], "force": force, "ident": state.ident[rows]}
 
     def force(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Mean force of the grains on the body of a link in the last step, and moment about the body's origin.
@@ -101,6 +109,12 @@ class GrainsView:
         place = self.position - 0.5 * self.contact_step * velocity
         angular = inertia * self.spin + np.cross(place, mass * velocity)
         return np.concatenate([(mass * velocity).sum(axis=0), angular.sum(axis=0)])
+
+    def _loads(self) -> np.ndarray:
+        """Load of each row."""
+        load = np.zeros(len(self._state.position))
+        find_loads(self._engine.packed.granular.grains, Packed(self._state), load)
+        return load
 
     @property
     def _state(self) -> State:

@@ -31,7 +31,7 @@ def test_grains_are_published_and_thinned_out(peer, start_simulator, tmp_path) -
     cloud = inbox.wait(lambda message: message.width == 30, "all grains")
     assert cloud.header.frame_id == "map"
     grains = columns(cloud)
-    assert list(grains) == ["x", "y", "z", "radius", "speed", "material"]
+    assert list(grains) == ["x", "y", "z", "radius", "speed", "material", "force"]
     slag = grains["material"] == 1.0
     assert slag.sum() == 10
     assert (grains["x"][slag] < 0).all() and (grains["x"][~slag] > 0).all()

@@ -72,14 +72,14 @@ def test_ruts_replace_the_natural_ground(theatre: Theatre, world_file: Callable[
 
 
 def test_grains_are_drawn_in_colours(theatre: Theatre, world_file: Callable[[str], str]) -> None:
-    """One mesh for all grains, which move with the messages; colours by material or speed."""
+    """One mesh for all grains, which move with the messages; colours by material, speed or force, whose scale grows."""
     fills = "fills: {heap: {material: stone, box: [1, 1, 1], radius: 0.1}}"
     viewer = theatre.open_viewer(world_file(f"granular: {{materials: {{stone: {{youngs_modulus: 1.0e6}}}}, {fills}}}"))
     publisher = theatre.stage.create_publisher(PointCloud2, topics.GRAINS, topics.SENSOR_DATA)
     theatre.wait_for(lambda: publisher.get_subscription_count() == 1, "the viewer listens")
     column = np.arange(3.0)
     grains = {"x": column, "y": -column, "z": 2.0 * column, "radius": 0.1 + 0.01 * column, "speed": column}
-    cloud = grains | {"material": np.array([0.0, 0.0, 1.0])}
+    cloud = grains | {"material": np.array([0.0, 0.0, 1.0]), "force": np.array([0.0, 35.0, 90.0])}
 
     def shows(places: np.ndarray) -> bool:
         publisher.publish(point_cloud("map", 0, cloud))
@@ -98,6 +98,13 @@ def test_grains_are_drawn_in_colours(theatre: Theatre, world_file: Callable[[str
         viewer.scene.grains.colour_by("speed")
     speeds = np.array(handle(viewer, "/grains").batched_colors)
     assert len({tuple(colour) for colour in speeds.tolist()}) == 3
+    viewer.scene._grain_choice.value = "force"
+    theatre.wait_for(lambda: ">100 N<" in viewer.scene._legend.content, "the scale of forces")
+    forces = np.array(handle(viewer, "/grains").batched_colors)
+    cloud["force"], cloud["x"] = 7.0 * cloud["force"], column
+    theatre.wait_for(lambda: shows(np.stack([column, -column, 2.0 * column], axis=1)), "the grains with other forces")
+    theatre.wait_for(lambda: ">1e+03 N<" in viewer.scene._legend.content, "a scale for these")
+    assert (np.array(handle(viewer, "/grains").batched_colors)[1:] != forces[1:]).any(axis=1).all()
 
 
 def test_blocks_are_drawn_where_they_are(theatre: Theatre, world_file: Callable[[str], str]) -> None:

@@ -209,6 +209,11 @@ def test_heap_on_sand_comes_to_rest(heap):
     assert heap.grains.asleep.all()
     lowest = heap.grains.position[:, 2] - heap.grains.radius
     assert -0.03 < lowest.min() < -0.002
+    apart = np.linalg.norm(heap.grains.position[:, None] - heap.grains.position, axis=2)
+    touching = apart < heap.grains.radius[:, None] + heap.grains.radius
+    alone = touching.sum(axis=1) == 1
+    assert alone.any()
+    assert heap.grains.load[alone] == pytest.approx(heap.grains.mass[alone] * GRAVITY, rel=2e-3)
     assert abs(heap.soil_balance().field) < 1e-9
 
 

@@ -240,6 +240,21 @@ def test_restitution_by_the_steps_in_a_contact(steps):
         assert error == pytest.approx(worst, rel=0.1)
 
 
+def test_load_of_a_tower_and_of_a_heap():
+    """In a tower each sphere bears those above and its own weight; in a heap what its contacts exert."""
+    tower = box([(0.0, 0.0, (2 * number + 1) * RADIUS) for number in range(3)])
+    tower.step(20_000)
+    assert tower.load == pytest.approx([5 * WEIGHT, 3 * WEIGHT, WEIGHT], rel=1e-3)
+    heap = box(np.array([(0, 0, 1), (2, 0, 1), (1, 1.8, 1), (1, 0.6, 2.7)]) * RADIUS * 1.001)
+    heap.step(20_000)
+    contacts, summed = heap.contacts(), np.zeros(4)
+    np.add.at(summed, contacts.first, contacts.normal_force)
+    between = ~contacts.boundary
+    np.add.at(summed, contacts.second[between], contacts.normal_force[between])
+    assert between.sum() == 3 and len(between) == 6
+    assert heap.load == pytest.approx(summed, rel=1e-3)
+
+
 def test_reaction_is_the_weight_and_its_moment():
     bed = box([[0.03, 0.0, RADIUS], [0.03, 0.02, RADIUS], [0.03, 0.02, 3.0 * RADIUS]])
     bed.step(round(1.0 / bed.step_size))
