@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
+from grouser.physics.contact.terrain import make_terrain
 from grouser.physics.description.data.granular import GrainEmitter, GrainMaterial, GrainSink, GranularMedia, Surface
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import Ground, Heightfield, World
@@ -25,6 +27,7 @@ from grouser.physics.granular.settling import settled
 from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.sources import WIDTH, Sources, no_sources
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times, soil_contact_time
+from grouser.physics.soil.tiles import fill_natural_levels
 
 # Name of the boundary of ground and obstacles, the first.
 WORLD = "world"
@@ -61,7 +64,7 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
         return no_grains()
     table = _table(media)
     names = [material.name for material in table.materials]
-    grains = _grains(media)
+    grains = _grains(media, world.ground)
     surface = _surfaces(machine, world, shapes, names)
     fixed = _world_boundaries(world, shapes, surface, names)
     bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
@@ -116,13 +119,21 @@ def _table(media: GranularMedia) -> PairSurfaces:
     return PairSurfaces((*media.materials, media.boundary), surfaces, media.surface)
 
 
-def _grains(media: GranularMedia) -> Grains:
+def _grains(media: GranularMedia, ground: Ground | None) -> Grains:
     """The grains of all fills, loosely."""
     density = {material.name: material.density for material in media.materials}
-    filled = [fill_volume(fill, density[fill.material]) for fill in media.fills]
+    level = None if ground is None or ground.heightfield is None else functools.partial(_levels, ground)
+    filled = [fill_volume(fill, density[fill.material], level) for fill in media.fills]
     material = [fill.material for fill, (place, _) in zip(media.fills, filled, strict=True) for _ in place]
     place, radius = (np.concatenate(parts) for parts in zip(*filled, strict=True))
     return Grains(place, radius, material)
+
+
+def _levels(ground: Ground, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Heights of the ground [m]."""
+    level = np.zeros(len(x))
+    fill_natural_levels(Packed(make_terrain(ground)), np.ascontiguousarray(x), np.ascontiguousarray(y), level)
+    return level
 
 
 def _substeps(media, table, radius, material, walls, soils, step) -> int:

@@ -9,13 +9,15 @@ from grouser.physics.granular.shapes import MESH, nearest, to_body, to_world_axe
 
 # Overlap that a start may have, by the smaller radius; deeper ones are relaxed, to below the second [-].
 MOST_OVERLAP, TOUCHING = 0.1, 0.01
+# Longest push of a pair in a sweep, by the smaller radius [-]: a longer one may end behind a thin boundary.
+_PUSH = 0.2
 # Angle between successive directions on a golden spiral [rad].
 _GOLDEN = math.pi * (3.0 - math.sqrt(5.0))
 
 
 @kernel
 def push_apart(system: System, state: State, work: Workspace, pushes):
-    """Looks at all listed contacts in their order, and moves what overlaps apart until it touches.
+    """Looks at all listed contacts in their order, and moves what overlaps apart, at most until it touches.
 
     The grains of a pair move in the inverse ratio of their masses, boundaries not at all. The lists are stale after it
     where a grain has moved by half the skin.
@@ -70,7 +72,7 @@ def _part_grains(state: State, i, j, pushes):
             # one place for both: any direction that differs from pair to pair
             angle = _GOLDEN * (state.ident[i] + state.ident[j])
             n0, n1, n2 = 0.8 * math.cos(angle), 0.8 * math.sin(angle), 0.6
-        way = overlap / (state.velocity[i, 3] + state.velocity[j, 3])
+        way = min(overlap, _PUSH * min(position[i, 3], position[j, 3])) / (state.velocity[i, 3] + state.velocity[j, 3])
         _move(state, i, way * state.velocity[i, 3], n0, n1, n2)
         _move(state, j, -way * state.velocity[j, 3], n0, n1, n2)
     return overlap / min(position[i, 3], position[j, 3])

@@ -255,11 +255,16 @@ def test_emitters_and_sinks_keep_count():
     assert _bits(simulation) == after
 
 
-def _emitted(emitter: str, steps: int, around: str = "ground: {height: 0.0}", machine: str = BOX) -> np.ndarray:
-    """Places of grains in the step in which an emitter made them, far below the one of the fill."""
+def _emitting(emitters: str, around: str = "ground: {height: 0.0}", machine: str = BOX) -> grouser.Simulation:
+    """Emitters, far below the one grain of the fill."""
     grains = GRAINS.format(settle=0.0, height=0.4, middle=3.0, count=1)
-    text = f"{around}\nspawn: {{xyz: [0, 0, 5]}}\n{grains}  emitters: {{pipe: {{material: gravel, {emitter}}}}}\n"
-    simulation = grouser.Simulation(parse_machine(machine, "machine.urdf"), parse_world(text, "emitter.yaml"))
+    text = f"{around}\nspawn: {{xyz: [0, 0, 5]}}\n{grains}  emitters: {{{emitters}}}\n"
+    return grouser.Simulation(parse_machine(machine, "machine.urdf"), parse_world(text, "emitter.yaml"))
+
+
+def _emitted(emitter: str, steps: int, around: str = "ground: {height: 0.0}", machine: str = BOX) -> np.ndarray:
+    """Places of grains in the step in which an emitter made them."""
+    simulation = _emitting(f"pipe: {{material: gravel, {emitter}}}", around, machine)
     known, places = simulation.grains.ident, []
     for _ in range(steps):
         simulation.step(1)
@@ -303,6 +308,44 @@ def test_emitters_leave_out_places_in_soft_ground():
     assert len(places) == 20
     # the nearest cell is at most half a diagonal away, where the lower side of a grain is higher by 1.6e-3 m
     assert (places[:, 2] > 0.125 - 1.7e-3).all()
+
+
+def test_grains_do_not_begin_below_a_height_field(tmp_path):
+    """A slope of 1:2, as far as the box of the emitter and the fill reach."""
+    np.save(tmp_path / "slope.npy", np.outer(np.linspace(-0.5, 0.5, 5), np.ones(5)))
+    field = f"ground: {{heightfield: {{file: {tmp_path / 'slope.npy'}, cell: 0.5}}}}"
+    places = _emitted("box: [1, 1, 0.6], xyz: [0, 0, 0], rate: 1000, radius: 0.025, end: 0.02", 40, field)
+    assert len(places) == 20
+    # they fall by 1e-5 m in the first step
+    steep = np.hypot(1.0, 0.5)
+    assert (places[:, 2] - 0.5 * places[:, 0] > 0.025 * steep - 2e-5).all()
+    text = f"{field}\nspawn: {{xyz: [0, 0, 5]}}\n" + GRAINS.format(settle=0.0, height=0.4, middle=0.0, count=40)
+    grains = grouser.Simulation(box(), parse_world(text, "slope.yaml")).grains
+    assert (grains.position[:, 2] - 0.5 * grains.position[:, 0] > 0.99 * grains.radius * steep).all()
+
+
+def test_emitters_do_not_depend_on_each_other():
+    """Also where grains wait for a free place: the box has room for few at a time."""
+    pipe = "pipe: {material: gravel, box: [0.1, 0.1, 0.1], xyz: [0, 0, 1], rate: 1000, radius: [0.02, 0.035]}"
+    other = ", other: {material: gravel, box: [1, 1, 1], xyz: [9, 0, 2], rate: 300, radius: [0.02, 0.035]}"
+    radii = []
+    for emitters in (pipe, pipe + other):
+        simulation = _emitting(emitters)
+        simulation.step(300)
+        grains = simulation.grains
+        radii.append(grains.radius[(grains.position[:, 0] < 5.0) & (grains.ident > 0)])
+    assert 3 < len(radii[0]) < 60
+    assert np.array_equal(*radii)
+
+
+def test_blocked_emitters_take_no_memory():
+    """A box in the ground, and one beside it that makes its grains."""
+    buried = "buried: {material: gravel, box: [1, 1, 0.5], xyz: [0, 0, -0.5], rate: 100000, radius: 0.02}"
+    free = ", free: {material: gravel, box: [1, 1, 1], xyz: [0, 0, 1], rate: 300, radius: 0.02, end: 0.05}"
+    simulation = _emitting(buried + free)
+    simulation.step(100)
+    assert simulation.state.granular.emitted.tolist() == [0, 15]
+    assert len(simulation.state.granular.grains.position) < 60
 
 
 def test_obstacle_vibrates_for_grains():
