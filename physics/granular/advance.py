@@ -42,19 +42,26 @@ def run_steps(
             ended = NEEDS_ROOM
             break
         add_contact_forces(system, state, work, soils, cells, step, accounted)
-        _kick(system, state, work, step)
-        if system.rest_steps > 0:
-            count_rest(system, state, work)
-        if accounted:
-            add_accounts(system, state, work, step)
-        ended = _drift(system, state, step)
-        move_bodies(system.boundaries, state, step)
-        note_travel(system, state)
-        state.time[0] += step
+        ended = move_on(system, state, work, step, accounted)
         made += 1
     if system.rest_steps > 0 and made > 0 and ended == DONE:
         fall_asleep(system, state, work)
     return made, ended
+
+
+@inlined
+def move_on(system: System, state: State, work: Workspace, step, accounted):
+    """Moves grains and bodies by a step, for which the forces are known; returns `DONE` or `DIVERGED`."""
+    _kick(system, state, work, step)
+    if system.rest_steps > 0:
+        count_rest(system, state, work)
+    if accounted:
+        add_accounts(system, state, work, step)
+    ended = _drift(system, state, step)
+    move_bodies(system.boundaries, state, step)
+    note_travel(system, state)
+    state.time[0] += step
+    return ended
 
 
 @kernel

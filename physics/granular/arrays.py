@@ -162,6 +162,9 @@ class Workspace(NamedTuple):
         unquiet: whether that must be found again, (1,).
         pair_force, boundary_force: of each contact, on its first body, where they are recorded: normal force and its
             damping part [N], tangential force (3) [N], moment of rolling and twisting (3) [N m]; zero while apart.
+        reaction: force and torque of each pair on its second grain, reversed, where threads share the pairs
+            (`threads`) [N, N m], (pairs, 6), else without rows.
+        back_start, back_pair: pairs of which each row is the second, there, (rows + 1,), (pairs,).
         impulse: of the grains on each body since `advance.clear_reactions`: linear [N s], and angular about `reference`
             [N m s], (bodies, 6).
         reference: origin of each body then [m], (bodies, 3).
@@ -183,6 +186,9 @@ class Workspace(NamedTuple):
     unquiet: np.ndarray
     pair_force: np.ndarray
     boundary_force: np.ndarray
+    reaction: np.ndarray
+    back_start: np.ndarray
+    back_pair: np.ndarray
     impulse: np.ndarray
     reference: np.ndarray
     stiffening: np.ndarray
@@ -245,8 +251,9 @@ def _velocities(boundaries: Boundaries) -> np.ndarray:
     return np.concatenate([rate[:, None] * boundaries.amplitude, np.zeros_like(boundaries.amplitude)], axis=1)
 
 
-def make_workspace(system: System, state: State) -> Workspace:
-    """Returns the buffers for a state."""
+def make_workspace(system: System, state: State, threaded: bool = False) -> Workspace:
+    """Returns the buffers for a state; if threaded, with those that threads need."""
+    shared = len(state.pair_other) if threaded else 0
     rows, bodies = len(state.position), len(system.boundaries.start)
     cells = _CELLS * rows + 64
     slots, classes = int(system.boundaries.slots.max(initial=1)), len(system.class_radius)
@@ -254,6 +261,8 @@ def make_workspace(system: System, state: State) -> Workspace:
         force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)), woken=np.zeros(rows, np.bool_),
         quiet=np.zeros(rows, np.bool_), unquiet=np.ones(1, np.bool_),
         pair_force=np.zeros((len(state.pair_other), 8)), boundary_force=np.zeros((len(state.boundary_shape), 8)),
+        reaction=np.zeros((shared, 6)), back_start=np.zeros(rows + 1 if threaded else 0, np.int64),
+        back_pair=np.zeros(shared, np.int64),
         impulse=np.zeros((bodies, 6)), reference=state.body_position.copy(), stiffening=np.zeros(bodies),
         manifold=np.zeros((slots, 8)),
         cell=np.zeros(rows, np.int64), order=np.zeros(rows, np.int64), renamed=np.zeros(rows, np.int64),

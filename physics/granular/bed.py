@@ -44,9 +44,11 @@ from grouser.physics.granular.pairs import PairSurfaces, make_pairs
 from grouser.physics.granular.relaxing import MOST_OVERLAP, TOUCHING, push_apart
 from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.soft_ground import no_soft_ground
+from grouser.physics.granular.threads import ThreadedSteps
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times
 
 _GRAVITY = (0.0, 0.0, -9.81)
+_MOST_THREADS = 256
 # Room that lists get beyond what they need [-].
 _MORE = 1.25
 # Sweeps over all contacts after which the overlaps of a start must have fallen to this share of what they were [-].
@@ -110,6 +112,7 @@ class GranularBed:
         skin: by the largest radius of the smallest size class [-], see `arrays.System`.
         accounted: whether the accounts of energy are kept and the forces of contacts are stored; steps take a third
             longer.
+        threads: that share the forces between grains; all bits are those of one.
 
     Raises:
         ParameterError: names the value, and what is valid.
@@ -127,10 +130,13 @@ class GranularBed:
         default_surface: Surface | None = None,
         skin: float = 0.15,
         accounted: bool = False,
+        threads: int = 1,
     ):
         materials = require_items("materials", materials, GrainMaterial, "a GrainMaterial")
         self._materials, self._names = materials, [one.name for one in boundaries]
         self.accounted = accounted
+        self._threads = require_count("threads", threads, 1, _MOST_THREADS)
+        self._run = run_steps if threads == 1 else ThreadedSteps(threads).run
         rows = _rows(grains, materials)
         table = PairSurfaces(materials, surfaces or {}, default_surface)
         radius = rows["position"][:, 3]
@@ -219,7 +225,7 @@ class GranularBed:
         self._steps = count
         clear_reactions(self._packed.state, self._packed.work)
         while left:
-            made, ended = run_steps(*self._arrays, *no_soft_ground(), self.step_size, left, self.accounted)
+            made, ended = self._run(*self._arrays, *no_soft_ground(), self.step_size, left, self.accounted)
             left -= made
             if ended == DIVERGED:
                 row = int(np.flatnonzero(~np.isfinite(self.state.position[: self.count]).all(axis=1))[0])
@@ -406,7 +412,7 @@ class GranularBed:
 
     def _hold(self, state: State) -> None:
         self.state = state
-        self.granular = Granular(self.system, state, make_workspace(self.system, state))
+        self.granular = Granular(self.system, state, make_workspace(self.system, state, self._threads > 1))
         self._packed: Any = Packed(self.granular)
         self._arrays = self._packed.system, self._packed.state, self._packed.work
 

@@ -32,16 +32,25 @@ def add_contact_forces(
         if not work.quiet[i]:
             for c in range(3):
                 work.force[i, c] = work.torque[i, c] = 0.0
-    _add_pairs(system, state, work, step, recorded)
-    _add_boundaries(system, state, work, soils, cells, step, recorded)
+    add_pair_forces(system, state, work, 0, state.number[0], step, recorded, False)
+    add_boundary_forces(system, state, work, soils, cells, step, recorded)
 
 
 @inlined
-def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
-    """Forces between grains: those on the first of the pairs of a row are summed before they are stored."""
+def add_pair_forces(system: System, state: State, work: Workspace, first, end, step, recorded, apart):
+    """Forces between grains: those on the first of the pairs of a row are summed before they are stored.
+
+    Args:
+        system, state, work: of the grains.
+        first, end: rows whose pairs are computed.
+        step: h [s].
+        recorded: whether the force of each contact is stored.
+        apart: whether those on the second of each pair are stored by themselves, in `work.reaction`, and the sums of
+            the rows replace what is in `work`, so that rows do not depend on each other.
+    """
     position, velocity, spin, force, torque = state.position, state.velocity, state.spin, work.force, work.torque
-    start, history = state.pair_start, state.pair_history
-    for i in range(state.number[0]):
+    start, history, reaction = state.pair_start, state.pair_history, work.reaction
+    for i in range(first, end):
         if work.quiet[i]:
             continue
         x, y, z, radius = position[i, 0], position[i, 1], position[i, 2], position[i, 3]
@@ -60,6 +69,8 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
                     _forget(history, k)
                 if recorded:
                     _forget(work.pair_force, k)
+                if apart:
+                    _forget(reaction, k)
                 continue
             if sleeps != state.asleep[j]:
                 wake_beside(state, work, i, j)
@@ -89,12 +100,20 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
             c0, c1, c2 = n1 * g2 - n2 * g1, n2 * g0 - n0 * g2, n0 * g1 - n1 * g0
             f0, f1, f2 = f0 + p0, f1 + p1, f2 + p2
             t0, t1, t2 = t0 + m0 - arm * c0, t1 + m1 - arm * c1, t2 + m2 - arm * c2
+            if apart:
+                reaction[k, 0], reaction[k, 1], reaction[k, 2] = p0, p1, p2
+                reaction[k, 3], reaction[k, 4], reaction[k, 5] = m0 + other * c0, m1 + other * c1, m2 + other * c2
+                continue
             force[j, 0] -= p0
             force[j, 1] -= p1
             force[j, 2] -= p2
             torque[j, 0] -= m0 + other * c0
             torque[j, 1] -= m1 + other * c1
             torque[j, 2] -= m2 + other * c2
+        if apart:
+            force[i, 0], force[i, 1], force[i, 2] = f0, f1, f2
+            torque[i, 0], torque[i, 1], torque[i, 2] = t0, t1, t2
+            continue
         force[i, 0] += f0
         force[i, 1] += f1
         force[i, 2] += f2
@@ -104,7 +123,7 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
 
 
 @inlined
-def _add_boundaries(system: System, state: State, work: Workspace, soils: Soils, cells: SoilState, step, recorded):
+def add_boundary_forces(system: System, state: State, work: Workspace, soils: Soils, cells: SoilState, step, recorded):
     """Forces of the boundaries, in the order of the grains and of the shapes."""
     boundaries, history = system.boundaries, state.boundary_history
     for i in range(state.number[0]):

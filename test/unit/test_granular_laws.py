@@ -96,6 +96,7 @@ def test_wrong_surfaces_are_refused(given, told):
     [
         ({"step": 1e-3}, r"at most 0.000103 s: a contact lasts 0.00103 s"),
         ({"materials": []}, "material"),
+        ({"threads": 0}, "threads"),
         ({"grains": Grains(np.zeros((2, 3)), np.array([0.001, 0.11]), "glass")}, "at most 100 times the least"),
         ({"grains": Grains(np.zeros((2, 2)), 0.01, "glass")}, "position"),
         ({"boundaries": [Boundary("floor", [Plane((0, 0, 0), (0, 0, 0), "glass")])]}, "direction of floor.shapes"),

@@ -17,15 +17,16 @@ ROUGH = Surface(0.7, 0.5, rolling_friction=0.1, twisting_friction=0.05)
 WEIGHT = 4.0 / 3.0 * math.pi * RADIUS**3 * 2500.0 * GRAVITY
 
 
-def cloud(skin=0.15, accounted=False, surface=ROUGH):
+def cloud(skin=0.15, accounted=False, surface=ROUGH, threads=1):
     """Sixty spheres of three sizes that fall together and rub."""
     rng = np.random.default_rng(3)
     place = 0.0105 * np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)[:60]
     motion = -20.0 * (place - place.mean(axis=0)) + rng.uniform(-0.2, 0.2, (60, 3))
     grains = Grains(place, rng.choice([0.004, 0.0045, 0.005], 60), "glass", motion, rng.uniform(-50.0, 50.0, (60, 3)))
     return GranularBed(
-        grains, [GLASS], gravity=(0, 0, 0), default_surface=surface, skin=skin, step=2e-5, accounted=accounted
-    )
+        grains, [GLASS], gravity=(0, 0, 0), default_surface=surface, skin=skin, step=2e-5, accounted=accounted,
+        threads=threads,
+    )  # fmt: skip
 
 
 def mixture(ratio, count=400, skin=0.15):
@@ -148,6 +149,18 @@ def test_wide_ranges_keep_momentum_whenever_lists_are_built():
         bed.step(300)
     assert np.abs(beds[0].momentum() - before).max() < 1e-12 * moving
     assert np.abs(beds[0].position - beds[1].position).max() < 1e-9 * beds[0].radius.min()
+
+
+def test_threads_change_no_bit():
+    """Over many lists, with grains that come and go, and with more threads than rows have pairs."""
+    beds = [cloud(threads=threads) for threads in (1, 2, 5)]
+    for bed in beds:
+        bed.step(200)
+        bed.remove(np.arange(bed.count) % 7 == 0)
+        bed.add(Grains(np.array([[0.1, 0.0, 0.0]]), RADIUS, "glass"))
+        bed.step(200)
+    for name in ("position", "velocity", "spin", "pair_history", "ident"):
+        assert all((getattr(bed.state, name) == getattr(beds[0].state, name)).all() for bed in beds[1:]), name
 
 
 def test_removed_grains_leave_the_others_alone():
