@@ -10,6 +10,7 @@ from grouser.physics.granular.manifold import find_manifold
 from grouser.physics.granular.shapes import MESH, SOIL, nearest, to_body, to_world_axes
 from grouser.physics.granular.sleeping import find_quiet, wake_beside, wake_on_body
 from grouser.physics.granular.soft_ground import add_soil_force
+from grouser.physics.granular.soil_surface import is_smaller_than_cells, surface_below_grain
 from grouser.physics.soil.laws import Soils
 from grouser.physics.soil.tiles import SoilState
 
@@ -121,6 +122,8 @@ def _add_boundaries(system: System, state: State, work: Workspace, soils: Soils,
                     _forget(work.boundary_force, slot)
             if boundaries.kind[s] >= MESH:
                 _add_manifold(system, s, state, i, k, work, step, recorded)
+            elif boundaries.kind[s] == SOIL and is_smaller_than_cells(system.soil_cell, state.position[i, 3]):
+                _add_surface(system, s, state, i, k, cells, work, step, recorded)
             elif boundaries.kind[s] == SOIL:
                 add_soil_force(system, s, state, i, k, soils, cells, work, step)
             else:
@@ -135,6 +138,19 @@ def _add_boundaries(system: System, state: State, work: Workspace, soils: Soils,
                     work.woken[i] = state.asleep[i]
                     _forget(history, k)
             k += boundaries.slots[s]
+
+
+@kernel
+def _add_surface(system: System, s, state: State, i, k, cells: SoilState, work: Workspace, step, recorded):
+    """Force of the surface of soft ground on a grain that is smaller than its cells."""
+    x, y, z, radius = state.position[i, 0], state.position[i, 1], state.position[i, 2], state.position[i, 3]
+    n0, n1, n2, distance = surface_below_grain(system.soil_cell, cells, x, y, z)
+    if distance < radius:
+        height = state.boundary_contact[k, 3]
+        add_boundary_force(system, s, state, i, k, (n0, n1, n2), radius - distance, work, step, recorded)
+        state.boundary_contact[k, 3] = height  # of the ground, by which the grain wakes
+    else:
+        _forget(state.boundary_history, k)
 
 
 @kernel

@@ -6,6 +6,7 @@ from grouser.physics.granular.arrays import State
 from grouser.physics.granular.manifold import find_points
 from grouser.physics.granular.shapes import MESH, SOIL, shape_gap, to_body
 from grouser.physics.granular.soft_ground import REACH, lower_side, window
+from grouser.physics.granular.soil_surface import height_above_surface, is_smaller_than_cells
 from grouser.physics.soil.tiles import natural_level, surface_of
 
 
@@ -62,6 +63,8 @@ def _is_below_field(context: Context, x, y, z):
 def _touches_soil(context: Context, x, y, z, radius):
     """Whether the surface of soft ground is above the lower side of a grain, also where no tile is opened."""
     terrain, spacing = context.system.contact.terrain, context.system.granular.grains.soil_cell
+    if is_smaller_than_cells(spacing, radius):
+        return height_above_surface(terrain, spacing, context.state.soil, x, y, z) < radius
     reach = REACH * radius
     i_first, i_last, j_first, j_last = window(spacing, x, y, reach)
     for i in range(i_first, i_last + 1):

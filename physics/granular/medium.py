@@ -14,7 +14,9 @@ from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
 from grouser.physics.contact.terrain import make_terrain
 from grouser.physics.description.data.granular import GrainEmitter, GrainMaterial, GrainSink, GranularMedia, Surface
+from grouser.physics.description.data.lumps import lump_mass
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
 from grouser.physics.granular.bed import Grains
@@ -22,8 +24,9 @@ from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh
 from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.filling import fill_volume
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
+from grouser.physics.granular.room import Lumps
 from grouser.physics.granular.room import System as Room
-from grouser.physics.granular.settling import settled
+from grouser.physics.granular.settling import SKIN, settled
 from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.sources import WIDTH, Sources, no_sources
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times, soil_contact_time
@@ -35,6 +38,9 @@ WORLD = "world"
 _MORE, _CONTACTS = 1.5, 2
 # Time at rest after which a grain falls asleep [s].
 _REST_TIME = 0.05
+# Time for which a lump sleeps before it becomes soil [s].
+_RIPE_TIME = 0.2
+_NO_LUMPS = Lumps(0, 0.0, 0.0, 0)
 # Steps of the contacts within one of the machine, at most.
 _MOST_STEPS = 1000
 
@@ -44,7 +50,7 @@ def no_grains() -> Room:
     """Nothing: shared arrays without rows."""
     nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
     system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, np.ones(1))
-    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources())
+    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources(), _NO_LUMPS)
 
 
 def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> Room:
@@ -59,22 +65,32 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     Raises:
         ParameterError: more grains than their volumes hold, or a step too long for their stiffness.
     """
-    media = world.granular
+    media = world.grains
     if media is None:
         return no_grains()
     table = _table(media)
     names = [material.name for material in table.materials]
-    grains = _grains(media, world.ground)
+    grains = _grains(media, world.ground) if media.fills else Grains(np.zeros((0, 3)), np.zeros(0), [])
     surface = _surfaces(machine, world, shapes, names)
     fixed = _world_boundaries(world, shapes, surface, names)
     bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
     classes = size_classes(*np.transpose(media.radii))
     boundaries = make_boundaries([boundary for _, boundary in bodies], names, float(classes[-1]))
     emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
+    if media.lumps:
+        emitted.append((media.lumps, len(media.materials) - 1))
     radius = np.array([*np.asarray(grains.radius), *(one for one, _ in emitted)])
     numbers = np.array([*(names.index(name) for name in grains.material), *(one for _, one in emitted)])
     soils = world.soil.soils if world.soil else ()
     count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), soils, step)
+    rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
+    cell = world.soil.cell if world.soil else 0.0
+    body = np.array([number for number, _ in bodies], dtype=np.int64)
+    lumps = _lumps(media, world.soil, step / count)
+    if not media.fills:
+        skin = SKIN * float(classes[0])
+        system = System(make_pairs(table), boundaries, np.array(world.gravity), skin, classes, rest, cell)
+        return Room(system, make_state(system, 0), body, len(fixed), count, _sources(media), lumps)
     still = [replace(boundary, vibration=None) for boundary in fixed]
     if world.ground is not None and world.soil is not None:
         # grains settle as if it were rigid
@@ -82,12 +98,17 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
             still[0], shapes=[*_rigid_ground(world.ground, fixed[0].shapes[0].material), *still[0].shapes[1:]]
         )
     bed = settled(grains, table, still, world.gravity, step / count, media.settle)
-    rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
     skin = bed.system.skin / float(bed.system.class_radius[0]) * float(classes[0])
-    system = bed.system._replace(boundaries=boundaries, class_radius=classes, skin=skin, rest_steps=rest)
-    system = system._replace(soil_cell=world.soil.cell if world.soil else 0.0)
-    body = np.array([number for number, _ in bodies], dtype=np.int64)
-    return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media))
+    system = bed.system._replace(
+        boundaries=boundaries, class_radius=classes, skin=skin, rest_steps=rest, soil_cell=cell
+    )
+    return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media), lumps)
+
+
+def _lumps(media: GranularMedia, ground: SoilGround | None, step: float) -> Lumps:
+    if ground is None or not media.lumps:
+        return _NO_LUMPS
+    return Lumps(len(media.materials) - 1, media.lumps, lump_mass(ground), round(_RIPE_TIME / step))
 
 
 def _sources(media: GranularMedia) -> Sources:
@@ -139,9 +160,10 @@ def _levels(ground: Ground, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _substeps(media, table, radius, material, walls, soils, step) -> int:
     """Number of steps of the contacts in one of the machine."""
     contact, rayleigh = shortest_times(radius, material, table, walls, media.impact_speed)
-    if soils:
+    pressing = [one for one in radius if one != media.lumps]
+    if soils and pressing:
         lightest = min(one.density for one in media.materials)
-        contact = min(contact, soil_contact_time(soils, float(radius.min()), lightest))
+        contact = min(contact, soil_contact_time(soils, float(min(pressing)), lightest))
     given = media.contact_step
     longest = default_step(contact, rayleigh) if given is None else check_step(given, contact, rayleigh)
     count = math.ceil(step / longest - 1e-9)
@@ -179,7 +201,7 @@ def _surfaces(machine: Machine, world: World, shapes: Shapes, names: list[str]) 
 
 def _world_boundaries(world: World, shapes: Shapes, surface: list[str], names: list[str]) -> list[Boundary]:
     """The boundary of what stands still, then the obstacles that vibrate."""
-    vibrations = {one.obstacle: one for one in world.granular.vibrations} if world.granular else {}
+    vibrations = {one.obstacle: one for one in world.grains.vibrations} if world.grains else {}
     numbers = np.flatnonzero(shapes.link < 0)
     still = [int(s) for s, one in zip(numbers, world.obstacles, strict=True) if one.name not in vibrations]
     ground = world.ground.material if world.ground and world.ground.material in names else names[-1]

@@ -105,20 +105,23 @@ def _emit_one(context: Context, e, count, again):
             turn = sources.rotation
             state.position[n, c] = sources.centre[e, c] + turn[e, c, 0] * x0 + turn[e, c, 1] * x1 + turn[e, c, 2] * x2
         if is_free(context, n):
-            _add(sources, e, state, n, radius)
+            mass = number[e, _DENSITY] * 4.0 / 3.0 * math.pi * radius**3
+            vx, vy, vz = number[e, _VELOCITY], number[e, _VELOCITY + 1], number[e, _VELOCITY + 2]
+            enter_grain(state, mass, sources.material[e], vx, vy, vz)
             return True
     return False
 
 
 @inlined
-def _add(sources: Sources, e, state: State, n, radius):
-    """Enters a grain, whose place and radius are set, as row n."""
-    mass = sources.number[e, _DENSITY] * 4.0 / 3.0 * math.pi * radius**3
+def enter_grain(state: State, mass, material, vx, vy, vz):
+    """Enters a grain, whose place and radius are set in the row after the last one, with a velocity [kg, m/s]."""
+    n = state.number[0]
+    radius = state.position[n, 3]
     state.velocity[n, 3], state.spin[n, 3] = 1.0 / mass, 2.5 / (mass * radius * radius)
+    state.velocity[n, 0], state.velocity[n, 1], state.velocity[n, 2] = vx, vy, vz
     for c in range(3):
-        state.velocity[n, c], state.spin[n, c] = sources.number[e, _VELOCITY + c], 0.0
-        state.rest[n, c] = math.inf
-    state.material[n], state.ident[n] = sources.material[e], state.born[0]
+        state.spin[n, c], state.rest[n, c] = 0.0, math.inf
+    state.material[n], state.ident[n] = material, state.born[0]
     state.still[n], state.asleep[n] = 0, False
     state.pair_start[n + 1], state.boundary_start[n + 1] = state.pair_start[n], state.boundary_start[n]
     state.born[0] += 1

@@ -58,7 +58,7 @@ class GrainsView:
     @property
     def material(self) -> tuple[str, ...]:
         """Material of each grain."""
-        media = self._engine.setup.world.granular
+        media = self._engine.setup.world.grains
         names = [material.name for material in media.materials] if media else []
         return tuple(names[number] for number in self._ordered(self._state.material))
 

@@ -274,6 +274,7 @@ class GranularMedia:
         emitters: where grains appear while the simulation runs.
         sinks: where they end.
         vibrations: of obstacles.
+        lumps: radius of the grains that soil becomes where it is cut, of the last material [m]; 0: none.
     """
 
     materials: tuple[GrainMaterial, ...]
@@ -288,6 +289,7 @@ class GranularMedia:
     emitters: tuple[GrainEmitter, ...] = ()
     sinks: tuple[GrainSink, ...] = ()
     vibrations: tuple[ObstacleVibration, ...] = ()
+    lumps: float = 0.0
 
     def __post_init__(self):
         materials = require_items("grain materials", self.materials, GrainMaterial, "a GrainMaterial")
@@ -299,7 +301,8 @@ class GranularMedia:
         given = {"materials": materials, "fills": fills, "pairs": pairs, "emitters": emitters, "sinks": sinks}
         for name, value in {**given, "vibrations": vibrations}.items():
             object.__setattr__(self, name, value)
-        if not fills:
+        require_range("lumps", self.lumps, 0.0, VALUE_MAX, "m")
+        if not fills and not self.lumps:
             raise ParameterError("fills of grains", fills, "at least one")
         names = [material.name for material in materials]
         require_unique("grain materials", [*names, self.boundary.name])
@@ -328,10 +331,11 @@ class GranularMedia:
 
     @property
     def least_radius(self) -> float:
-        """Of all fills and emitters [m]."""
+        """Of all fills, emitters and lumps [m]."""
         return min(least for least, _ in self.radii)
 
     @property
     def radii(self) -> list[tuple[float, float]]:
-        """Least and largest of each fill and emitter [m]."""
-        return [*(fill.radius for fill in self.fills), *(emitter.radius for emitter in self.emitters)]
+        """Least and largest of each fill and emitter, and of lumps [m]."""
+        lumps = [(self.lumps, self.lumps)] if self.lumps else []
+        return [*(fill.radius for fill in self.fills), *(emitter.radius for emitter in self.emitters), *lumps]
