@@ -9,7 +9,6 @@ from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.excavator_rig import DIG, ExcavatorRig
 from grouser.experiments.protocol import Parameter, Result
 from grouser.experiments.soil_bins import RUN_UNITS, run_figures
-from grouser.physics.description.data.lumps import lump_mass
 from grouser.physics.readings.measurements import SoilBalance
 
 DESCRIPTION = "the excavator digs and dumps soil that becomes lumps where it is cut, beside soil that does not"
@@ -62,7 +61,7 @@ def run(**parameters: Any) -> Result:
             "mass_lumps": [one.course["lumps"] for one in digs],
             "mean_force": [one.mean for one in digs], "peak_force": [one.peak for one in digs],
             "mean_force_ratio": lumps.mean / field.mean, "peak_force_ratio": lumps.peak / field.peak,
-            "spheres": round(before / lump_mass(simulation.world.soil)), "settled_share": settled,
+            "spheres": round(before / simulation.arrays.system.granular.lumps.mass), "settled_share": settled,
             "field_compute_time": field.rig.seconds,
             "mass_error": max(abs(balance.relative_residual) for balance in balances),
             **run_figures(lumps.rig.seconds, simulation.step_count, parameters["step"]),
