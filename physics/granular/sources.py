@@ -53,25 +53,23 @@ def emit(context: Context):
     """Makes the grains that are due, where they touch neither grains nor boundaries.
 
     A grain for which there is no place stays due, and those of its emitter after it: the next step tries other places.
+    It keeps its radius, whatever other emitters make meanwhile.
 
     Args:
         context: its grains get the new ones behind their last ones; bodies are where they are at the time.
 
     Returns:
-        Whether there was room; if not, `needed` says for how many grains there must be.
+        Whether there was room; if not, `needed` says for how many grains there must be, and another call goes on.
     """
     sources, own = context.system.granular.sources, context.state.granular
     state, emitted, work = own.grains, own.emitted, context.workspace.granular.grains
     steps, step = context.state.step_count[0], context.system.settings.step
-    due, time = 0, steps * step
-    for e in range(emitted.shape[0]):
-        due += max(_due(sources, e, time) - emitted[e], 0)
-    if state.number[0] + due > state.position.shape[0]:
-        work.needed[2] = state.number[0] + due
-        return False
     for e in range(emitted.shape[0]):
         tried = _due(sources, e, (steps - 1) * step)
-        for _ in range(_due(sources, e, time) - emitted[e]):
+        for _ in range(_due(sources, e, steps * step) - emitted[e]):
+            if state.number[0] == state.position.shape[0]:
+                work.needed[2] = state.number[0] + 1
+                return False
             again = steps if emitted[e] < tried else 0
             if not _emit_one(context, e, emitted[e], again):
                 break
@@ -96,13 +94,13 @@ def _emit_one(context: Context, e, count, again):
     sources, state = context.system.granular.sources, context.state.granular.grains
     number, n = sources.number, state.number[0]
     least, largest = number[e, _LEAST], number[e, _LARGEST]
-    seed, born = sources.seed[e], state.born[0]
-    radius = least + (largest - least) * _random(seed, count, 0, born, 0)
+    seed = sources.seed[e]
+    radius = least + (largest - least) * _random(seed, e, count, 0, 0)
     state.position[n, 3] = radius
     for trial in range(_TRIALS):
-        x0 = (2.0 * _random(seed, count, 4 * trial + 1, born, again) - 1.0) * sources.half[e, 0]
-        x1 = (2.0 * _random(seed, count, 4 * trial + 2, born, again) - 1.0) * sources.half[e, 1]
-        x2 = (2.0 * _random(seed, count, 4 * trial + 3, born, again) - 1.0) * sources.half[e, 2]
+        x0 = (2.0 * _random(seed, e, count, 4 * trial + 1, again) - 1.0) * sources.half[e, 0]
+        x1 = (2.0 * _random(seed, e, count, 4 * trial + 2, again) - 1.0) * sources.half[e, 1]
+        x2 = (2.0 * _random(seed, e, count, 4 * trial + 3, again) - 1.0) * sources.half[e, 2]
         for c in range(3):
             turn = sources.rotation
             state.position[n, c] = sources.centre[e, c] + turn[e, c, 0] * x0 + turn[e, c, 1] * x1 + turn[e, c, 2] * x2
@@ -129,9 +127,9 @@ def _add(sources: Sources, e, state: State, n, radius):
 
 
 @inlined
-def _random(seed, count, draw, born, again):
+def _random(seed, e, count, draw, again):
     """A number from 0 to 1 that these determine (SplitMix64, Steele et al., 2014)."""
-    key = (again << 32) + count * 131 + draw + 1 + born * 8191
+    key = (again << 32) + count * 131 + draw + 1 + e * 8191
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(key)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -22,10 +22,10 @@ TANGENTIAL_LAWS = ("no_slip", "displacement", "partial_slip", "none")
 ROLLING_LAWS = ("spring", "constant", "none")
 DAMPING_ENDS = ("zero_force", "zero_overlap")
 _VOLUMES = "a Box, Cylinder, Sphere or ClosedMesh"
-# Number of grains, at most: 2.6 kB each.
+# Number of grains, at most: 2.7 kB each.
 MOST_GRAINS = 2_000_000
-# Widest grain by the narrowest, at most: a cell of the grid holds the cube of it of the narrowest.
-WIDEST_RANGE = 6.0
+# Largest radius by the least: steps are those of the smallest grains, and a grain meets each size class by itself.
+WIDEST_RANGE = 100.0
 # Least restitution of a contact that ends at zero force [-].
 LEAST_RESTITUTION = 1e-3
 
@@ -321,7 +321,7 @@ class GranularMedia:
         if self.contact_step is not None:
             require_range("contact_step", self.contact_step, 1e-9, 1.0, "s")
         require_type("sleeping", self.sleeping, bool, "true or false")
-        low, high = self.least_radius, max(largest for _, largest in self._radii)
+        low, high = self.least_radius, max(largest for _, largest in self.radii)
         if high > WIDEST_RANGE * low:
             valid = f"radii of which the largest is at most {WIDEST_RANGE:g} times the least"
             raise ParameterError("radius of grains", f"{low:g} to {high:g} m", valid)
@@ -329,8 +329,9 @@ class GranularMedia:
     @property
     def least_radius(self) -> float:
         """Of all fills and emitters [m]."""
-        return min(least for least, _ in self._radii)
+        return min(least for least, _ in self.radii)
 
     @property
-    def _radii(self) -> list[tuple[float, float]]:
+    def radii(self) -> list[tuple[float, float]]:
+        """Least and largest of each fill and emitter [m]."""
         return [*(fill.radius for fill in self.fills), *(emitter.radius for emitter in self.emitters)]
