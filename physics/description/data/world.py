@@ -256,7 +256,7 @@ class World:
         if self.blocks is not None:
             require_type("blocks", self.blocks, Blocks, "Blocks, or None")
             if (beside := blocks_exclude(self.ground, self.granular)) is not None:
-                raise ParameterError("blocks", f"blocks with {beside}", "blocks on flat rigid ground, without grains")
+                raise ParameterError("blocks", f"blocks with {beside}", "blocks on rigid ground, without grains")
 
     def __repr__(self) -> str:
         ground = "no ground" if self.ground is None else "height field" if self.ground.heightfield else "plane"
@@ -287,9 +287,7 @@ def blocks_exclude(ground: Ground | None, granular: GranularMedia | None) -> str
     """What blocks cannot have beside them in a world; None for nothing."""
     if granular is not None:
         return "grains"
-    if ground is not None and ground.soil is not None:
-        return "soft ground"
-    return "a height field" if ground is not None and ground.heightfield is not None else None
+    return "soft ground" if ground is not None and ground.soil is not None else None
 
 
 def require_world(name: str, value: object) -> World:
