@@ -73,12 +73,13 @@ def walls(length: float, width: float, material: str) -> list[Plane]:
     ]
 
 
-def fill_volume(fill: GrainFill, density: float) -> tuple[np.ndarray, np.ndarray]:
+def fill_volume(fill: GrainFill, density: float, reach: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Grains of a volume, from its lowest layer upwards.
 
     Args:
         fill: the volume and its grains.
         density: of their material [kg/m3].
+        reach: of the grains from their centres, by the radius [-]; of spheres 1.
 
     Returns:
         Centres in the world [m], (grains, 3), and radii [m], (grains,).
@@ -87,7 +88,7 @@ def fill_volume(fill: GrainFill, density: float) -> tuple[np.ndarray, np.ndarray
         ParameterError: more grains, or more mass, than the volume has room for on a lattice.
     """
     random = np.random.default_rng(fill.seed)
-    places = _places(fill)
+    places = _places(fill, reach)
     radius = random.uniform(*fill.radius, len(places))
     name, room = f"fill '{fill.name}'", f"room for {len(places)} grains of up to {fill.radius[1]:g} m"
     count = len(places) if fill.count is None else fill.count
@@ -105,9 +106,9 @@ def fill_volume(fill: GrainFill, density: float) -> tuple[np.ndarray, np.ndarray
     return inside @ matrix(fill.pose.quaternion).T + np.array(fill.pose.position), radius[:count]
 
 
-def _places(fill: GrainFill) -> np.ndarray:
+def _places(fill: GrainFill, reach: float) -> np.ndarray:
     """Places of the largest grains on a lattice in a volume, in its axes, (places, 3)."""
-    shape, pitch, middle = fill.geometry, _PITCH * 2.0 * fill.radius[1], np.zeros(3)
+    shape, pitch, middle = fill.geometry, _PITCH * 2.0 * reach * fill.radius[1], np.zeros(3)
     if isinstance(shape, Box):
         sides = np.array(shape.size)
     elif isinstance(shape, ClosedMesh):

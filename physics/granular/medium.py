@@ -64,11 +64,12 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     surface = _surfaces(machine, world, shapes, names)
     fixed = _world_boundaries(world, shapes, surface, names)
     bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
-    widest = max(*(fill.radius[1] for fill in media.fills), *(one.radius[1] for one in media.emitters), 0.0)
+    widest = max(largest for _, largest in media.radii)
     boundaries = make_boundaries([boundary for _, boundary in bodies], names, widest)
-    emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
-    radius = np.array([*np.asarray(grains.radius), *(one for one, _ in emitted)])
-    numbers = np.array([*(names.index(name) for name in grains.material), *(one for _, one in emitted)])
+    emitted = zip(media.radii[len(media.fills) :], media.emitters, strict=True)
+    sizes = [*(_sphere_radii(one) for one in grains), *(np.array([least]) for (least, _), _ in emitted)]
+    numbers = np.repeat([names.index(one.material) for one in media.owners], [len(one) for one in sizes])
+    radius = np.concatenate(sizes)
     soils = world.soil.soils if world.soil else ()
     count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), soils, step)
     still = [replace(boundary, vibration=None) for boundary in fixed]
@@ -99,8 +100,23 @@ def _sources(media: GranularMedia) -> Sources:
         np.reshape(np.array(number, float), (-1, WIDTH)),
         material,
         np.array([one.seed for one in media.emitters], dtype=np.int64),
+        *_emitted_clumps(media),
         *_boxes(media.sinks),
     )
+
+
+def _emitted_clumps(media: GranularMedia) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Spheres of the clumps of emitters, as of `Sources`."""
+    shapes = [media.shape_of(one) for one in media.emitters]
+    count = [0 if shape is None else len(shape.spheres) for shape in shapes]
+    sphere, share, inertia = [np.zeros((0, 4))], [np.zeros(0)], np.zeros((len(shapes), 3))
+    for e, shape in enumerate(shapes):
+        if shape is not None:
+            sphere.append(np.column_stack([shape.body.centre, shape.body.radius]))
+            share.append(shape.shares)
+            inertia[e] = shape.body.inertia
+    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    return start, np.concatenate(sphere), np.concatenate(share), inertia
 
 
 def _boxes(owners: Sequence[GrainEmitter | GrainSink]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -115,13 +131,21 @@ def _table(media: GranularMedia) -> PairSurfaces:
     return PairSurfaces((*media.materials, media.boundary), surfaces, media.surface)
 
 
-def _grains(media: GranularMedia) -> Grains:
-    """The grains of all fills, loosely."""
+def _grains(media: GranularMedia) -> list[Grains]:
+    """The grains of each fill, loosely."""
     density = {material.name: material.density for material in media.materials}
-    filled = [fill_volume(fill, density[fill.material]) for fill in media.fills]
-    material = [fill.material for fill, (place, _) in zip(media.fills, filled, strict=True) for _ in place]
-    place, radius = (np.concatenate(parts) for parts in zip(*filled, strict=True))
-    return Grains(place, radius, material)
+    found = []
+    for fill in media.fills:
+        shape = media.shape_of(fill)
+        place, radius = fill_volume(fill, density[fill.material], 1.0 if shape is None else shape.body.reach)
+        found.append(Grains(place, radius, fill.material, shape=shape, seed=fill.seed))
+    return found
+
+
+def _sphere_radii(grains: Grains) -> np.ndarray:
+    """Radii of all spheres of a fill [m]."""
+    radius = np.asarray(grains.radius)
+    return radius if grains.shape is None else np.outer(radius, grains.shape.body.radius).ravel()
 
 
 def _substeps(media, table, radius, material, walls, soils, step) -> int:
@@ -147,7 +171,8 @@ def _start(system: System, bed: State) -> State:
     contacts = int(bed.listed[1]) + _CONTACTS * count + 4 * len(system.boundaries.kind)
     empty = make_state(system, 0)
     bodies = {name: getattr(empty, name) for name in BODY_ARRAYS}
-    start = with_capacity(bed, count, math.ceil(_MORE * len(bed.pair_other)), contacts)._replace(**bodies)
+    start = with_capacity(bed, count, math.ceil(_MORE * len(bed.pair_other)), contacts, int(bed.clumps[0]))
+    start = start._replace(**bodies)
     start.stale[0], start.time[0], start.account[:] = 1, 0.0, 0.0
     if system.soil_cell > 0.0:
         # the contacts were those of rigid ground
