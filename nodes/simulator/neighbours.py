@@ -92,7 +92,9 @@ class NeighbourWatch:
         if self._known:
             lasting = {one for one, since in self._silent.items() if (self.looks - since) * _PERIOD > _LEASE}
             fresh = [other for other in others if other.identity not in self._known or other.identity in lasting]
-            self._silent = {one: since for one, since in self._silent.items() if one not in lasting}
+            # one that a busy computer does not list at this look is told at the next one that lists it
+            told = {other.identity for other in fresh}
+            self._silent = {one: since for one, since in self._silent.items() if one not in told}
         else:
             self._forget()
             if taken := self.frames_heard.intersection(self._frames()):

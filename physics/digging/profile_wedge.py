@@ -3,11 +3,12 @@
 import math
 
 from grouser.physics.base.kernel import embedded, kernel
-from grouser.physics.digging.wedge import steepest_failure, wedge_force
+from grouser.physics.digging.wedge import wedge_force
 
 # Distance between trial angles about that of the last step [rad], and how many are tried at most to either side: the
 # force is flat in the angle.
 BETWEEN, MOST = 0.02, 3
+_COSINE, _SINE = math.cos(BETWEEN), math.sin(BETWEEN)
 # Trial angles of a strip that has no last step, over the whole range.
 FIRST_TRIALS = 24
 # Of the whole range, the ends at which the plane is nearly level or the wedge nearly jams are left out [rad].
@@ -15,15 +16,14 @@ _MARGIN = 0.05
 
 
 @embedded
-def area_and_reach(heights, spacing, depth, failure):
-    """Area between ground and plane of failure, and how far ahead of the edge they meet.
+def area_and_reach(heights, spacing, depth, climb):
+    """Area between ground and plane of failure, which has a slope, and how far ahead of the edge they meet.
 
     The ground is straight between the middles of the cells, and level beyond the last.
 
     Returns:
         The area ahead of the edge [m2]; the reach [m].
     """
-    climb = math.tan(failure)
     area, place, above = 0.0, 0.0, depth
     for k in range(len(heights)):
         ahead = (k + 0.5) * spacing
@@ -37,7 +37,7 @@ def area_and_reach(heights, spacing, depth, failure):
 
 
 @kernel
-def profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last):
+def profile_wedge(heights, loose, spacing, depth, face, soil, gravity, last):
     """Least force of a wedge on a strip of a blade.
 
     Args:
@@ -45,7 +45,7 @@ def profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last):
         loose: thickness of the loose soil in them [m], (cells,): the plane has no cohesion there.
         spacing: of the cells [m].
         depth: of the edge below the ground above it [m], above 0.
-        rake: of the plate [rad].
+        face: the plate, as of `face_of`.
         soil: `CutSoil`.
         gravity: [m/s2].
         last: angle of the plane of failure in the last step [rad], from which the search goes down; NaN for none.
@@ -54,20 +54,22 @@ def profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last):
         Force a width at the angle of tool friction to the plate's normal [N/m], and the angle of the plane of failure
         [rad]; infinite and NaN where the wedge jams at each angle.
     """
-    low = _MARGIN
-    high = steepest_failure(rake, soil.friction, soil.tool_friction) - _MARGIN
+    low, high = _MARGIN, face.steepest - _MARGIN
     if low > high:
         return math.inf, math.nan
     if math.isnan(last):
-        return _scan(heights, loose, spacing, depth, rake, soil, gravity, low, high)
+        return _scan(heights, loose, spacing, depth, face, soil, gravity, low, high)
     best = middle = min(max(last, low), high)
-    least = _force_at(heights, loose, spacing, depth, rake, soil, gravity, middle)
-    for way in (-BETWEEN, BETWEEN):
+    sine, cosine = math.sin(middle), math.cos(middle)
+    least = _force_at(heights, loose, spacing, depth, face, soil, gravity, sine, cosine)
+    for way in (-1.0, 1.0):
+        s, c = sine, cosine
         for trial in range(1, MOST + 1):
-            failure = middle + trial * way
+            failure = middle + trial * way * BETWEEN
             if failure < low or failure > high:
                 break
-            force = _force_at(heights, loose, spacing, depth, rake, soil, gravity, failure)
+            s, c = s * _COSINE + way * c * _SINE, c * _COSINE - way * s * _SINE
+            force = _force_at(heights, loose, spacing, depth, face, soil, gravity, s, c)
             if not force < least:
                 break
             least, best = force, failure
@@ -75,23 +77,22 @@ def profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last):
 
 
 @embedded
-def _scan(heights, loose, spacing, depth, rake, soil, gravity, low, high):
+def _scan(heights, loose, spacing, depth, face, soil, gravity, low, high):
     """Least force and its angle of even trials over a range; arguments as of `profile_wedge`."""
     least, best, between = math.inf, math.nan, (high - low) / (FIRST_TRIALS - 1)
     for trial in range(FIRST_TRIALS):
         failure = low + trial * between
-        force = _force_at(heights, loose, spacing, depth, rake, soil, gravity, failure)
+        force = _force_at(heights, loose, spacing, depth, face, soil, gravity, math.sin(failure), math.cos(failure))
         if force < least:
             least, best = force, failure
     return least, best
 
 
 @embedded
-def _force_at(heights, loose, spacing, depth, rake, soil, gravity, failure):
-    """Force a width of the wedge above a plane of failure [N/m]; arguments as of `profile_wedge`."""
-    behind, plate = depth / math.tan(rake), depth / math.sin(rake)
-    area, reach = area_and_reach(heights, spacing, depth, failure)
+def _force_at(heights, loose, spacing, depth, face, soil, gravity, sine, cosine):
+    """Force a width of the wedge above a plane of failure of this sine and cosine [N/m]; others as `profile_wedge`."""
+    area, reach = area_and_reach(heights, spacing, depth, sine / cosine)
     end = min(int(reach / spacing), heights.shape[0] - 1)
-    plane = max(reach / math.cos(failure) - loose[end] / math.sin(failure), 0.0)
-    load = soil.density * gravity * (area + 0.5 * depth * behind)
-    return wedge_force(rake, failure, soil, load, plane, plate, 0.0)
+    plane = max(reach / cosine - loose[end] / sine, 0.0)
+    load = soil.density * gravity * (area + 0.5 * depth * depth * face.cot_rake)
+    return wedge_force(face, sine, cosine, soil, load, plane, depth * face.csc_rake, 0.0)

@@ -23,7 +23,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.digging.mobilisation import mobilised_share
 from grouser.physics.digging.penetration import edge_penetration, teeth_penetration
 from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z, ahead, rake
-from grouser.physics.digging.strip_force import strip_force
+from grouser.physics.digging.strip_force import blade_of, strip_force
 from grouser.physics.digging.tools import (
     ACROSS,
     AREA,
@@ -40,7 +40,17 @@ from grouser.physics.digging.wedge import CutSoil
 from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.laws import pressure_stiffness
 from grouser.physics.soil.strata import press_surface
-from grouser.physics.soil.tiles import LEVEL, LOOSE, SURFACE, TYPE, SoilState, nearest_cell, open_cell_of
+from grouser.physics.soil.tiles import (
+    LEVEL,
+    LOOSE,
+    NO_TILE,
+    SURFACE,
+    TYPE,
+    SoilState,
+    cell_in,
+    nearest_cell,
+    same_or_next_tile,
+)
 
 CUT, PENETRATE, SIDE, BEAR = range(4)
 WAYS = BEAR + CORNERS
@@ -137,13 +147,18 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
     tilt = rake(pose)
     wedged = _FLATTEST < tilt < math.pi - _FLATTEST
     width, sum_of_depths, deepest, soil = 0.0, 0.0, 0.0, 0
+    whole = _soil_of(ground, tools, t, soil)
+    blade = blade_of(min(max(tilt, _FLATTEST), math.pi - _FLATTEST), whole.friction, whole.tool_friction)
+    tile = NO_TILE
     force_x, force_y, force_z, moment_x, moment_y, moment_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for s in range(count):
         across = ((s + 0.5) / count - 0.5) * tools.width[t]
         x, y = pose[X] + across * pose[ALONG_X], pose[Y] + across * pose[ALONG_Y]
         z = pose[Z] + across * pose[ALONG_Z]
         # the cell below the edge is cut in part: the next one ahead stands
-        at = _cell_at(ground, state, x + spacing * fx, y + spacing * fy)
+        i, j = nearest_cell(x + spacing * fx, spacing), nearest_cell(y + spacing * fy, spacing)
+        tile = same_or_next_tile(ground.terrain, spacing, state, i, j, tile)
+        at = cell_in(tile, i, j)
         k = int(state.soil_cell[at + TYPE])
         depth = _height(ground, state, at) - z
         if depth <= 0.0 or k < 0:
@@ -151,7 +166,10 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
             continue
         width += strip
         sum_of_depths += strip * depth
-        deepest, soil = max(deepest, depth), k
+        deepest = max(deepest, depth)
+        if k != soil:
+            soil, whole = k, _soil_of(ground, tools, t, k)
+            blade = blade_of(min(max(tilt, _FLATTEST), math.pi - _FLATTEST), whole.friction, whole.tool_friction)
         if not wedged:
             continue
         cells = min(int(_REACH * depth / spacing) + 2, _CELLS)
@@ -159,18 +177,19 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
         heights[0], loose[0] = depth, state.soil_cell[at + LOOSE] / ground.soils.swell[k]
         for n in range(1, cells):
             way = (n + 0.5) * spacing
-            one = _cell_at(ground, state, x + way * fx, y + way * fy)
+            i, j = nearest_cell(x + way * fx, spacing), nearest_cell(y + way * fy, spacing)
+            tile = same_or_next_tile(ground.terrain, spacing, state, i, j, tile)
+            one = cell_in(tile, i, j)
             heights[n] = _height(ground, state, one) - z
             loose[n] = state.soil_cell[one + LOOSE] / ground.soils.swell[k]
         # adhesion acts on the undisturbed part of the depth, cohesion where there is one
         undisturbed = state.soil_cell[at + SURFACE] - state.soil_cell[at + LOOSE] - z
         bank = min(max(undisturbed, 0.0) / depth, 1.0)
-        whole = _soil_of(ground, tools, t, k)
         cohesion = whole.cohesion if bank > 0.0 else 0.0
         cut = CutSoil(whole.density, whole.friction, cohesion, whole.tool_friction, bank * whole.adhesion)
         last = failure[s, 0] if failure[s, 0] != 0.0 else math.nan
         inner = failure[s, 1] if failure[s, 1] != 0.0 else math.nan
-        found = strip_force(heights, loose, work.shifted, spacing, depth, tilt, cut, ground.gravity, last, inner)
+        found = strip_force(heights, loose, work.shifted, spacing, depth, blade, cut, ground.gravity, last, inner)
         failure[s, 0] = 0.0 if math.isnan(found.failure) else found.failure
         failure[s, 1] = 0.0 if math.isnan(found.inner_failure) else found.inner_failure
         if not math.isfinite(found.draught):
@@ -196,14 +215,6 @@ def _set_force(work: Resistance, t, way, fx, fy, fz, mx, my, mz):
         row = work.wrench[t, way]
         row[0], row[1], row[2] = fx / limit, fy / limit, fz / limit
         row[3], row[4], row[5] = mx / limit, my / limit, mz / limit
-
-
-@inlined
-def _cell_at(ground: SoftGround, state: SoilState, x, y):
-    """Index of the cell that has a place."""
-    return open_cell_of(
-        ground.terrain, ground.spacing, state, nearest_cell(x, ground.spacing), nearest_cell(y, ground.spacing)
-    )
 
 
 @inlined
@@ -275,6 +286,7 @@ def _measure_bearing(ground: SoftGround, tools: Tools, t, pose, origin, twist, s
     tilt = rake(pose)
     faces = tools.carries[t] or not _FLATTEST < tilt < math.pi - _FLATTEST
     reach, narrow = 0.5 * spacing * (abs(fx) + abs(fy)), min(tools.opening[t], tools.width[t])
+    tile, soil, stiffness = NO_TILE, -1, 0.0
     for p in range(tools.point_start[t], tools.point_start[t + 1]):
         point = tools.point[p]
         nu, na, nb = point[NORMAL_UP], point[NORMAL_ACROSS], point[NORMAL_BELOW]
@@ -293,7 +305,8 @@ def _measure_bearing(ground: SoftGround, tools: Tools, t, pose, origin, twist, s
         i, j = nearest_cell(x, spacing), nearest_cell(y, spacing)
         if outer and (i * spacing - pose[X]) * fx + (j * spacing - pose[Y]) * fy > -reach:
             continue  # a part of what stands there is ahead of the plate
-        at = open_cell_of(ground.terrain, spacing, state, i, j)
+        tile = same_or_next_tile(ground.terrain, spacing, state, i, j, tile)
+        at = cell_in(tile, i, j)
         k = int(cell[at + TYPE])
         if k < 0 or cell[at + SURFACE] < z - _TOUCHES:
             continue
@@ -302,7 +315,9 @@ def _measure_bearing(ground: SoftGround, tools: Tools, t, pose, origin, twist, s
         if vx * nx + vy * ny + vz * nz < -_LEAVES:
             continue
         sinkage = max(cell[at + LEVEL] - z, 0.0)
-        pressure = pressure_stiffness(soils, k, narrow, soils.exponent[k]) * sinkage ** soils.exponent[k]
+        if k != soil:
+            soil, stiffness = k, pressure_stiffness(soils, k, narrow, soils.exponent[k])
+        pressure = stiffness * sinkage ** soils.exponent[k]
         if cell[at + SURFACE] > z:
             press_surface(cell, at, sinkage, pressure, sinkage)
         _add_bearing(work, t, BEAR + int(point[CORNER]), -point[AREA] * pressure, nx, ny, nz, px, py, pz)

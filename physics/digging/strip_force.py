@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.digging.profile_wedge import profile_wedge
-from grouser.physics.digging.wedge import CutSoil
+from grouser.physics.digging.wedge import CutSoil, Face, face_of
 
 
 class StripForce(NamedTuple):
@@ -27,8 +27,34 @@ class StripForce(NamedTuple):
     inner_failure: float
 
 
+class Blade(NamedTuple):
+    """Both faces of a blade at a rake in a soil.
+
+    Attributes:
+        plate: itself.
+        inner: the plane of a dead wedge, on which soil slides on soil.
+        lead: how far the tip of a dead wedge is ahead of the edge, over the depth of the edge; not above 0: none [-].
+        soil_slip, plate_slip: tangents of the angles of friction, in the soil and between plate and soil [-].
+    """
+
+    plate: Face
+    inner: Face
+    lead: float
+    soil_slip: float
+    plate_slip: float
+
+
 @kernel
-def strip_force(heights, loose, shifted, spacing, depth, rake, soil, gravity, last, inner_last):
+def blade_of(rake, friction, tool_friction):
+    """A blade at a rake between 0 and pi in soil, by its angles of friction [rad]."""
+    inner_rake = 0.25 * math.pi + 0.5 * friction
+    plate, inner = face_of(rake, friction, tool_friction), face_of(inner_rake, friction, friction)
+    lead = inner.cot_rake - plate.cot_rake
+    return Blade(plate, inner, lead, math.tan(friction), math.tan(tool_friction))
+
+
+@kernel
+def strip_force(heights, loose, shifted, spacing, depth, blade, soil, gravity, last, inner_last):
     """The lesser of both wedges by their draught.
 
     Args:
@@ -37,30 +63,29 @@ def strip_force(heights, loose, shifted, spacing, depth, rake, soil, gravity, la
         shifted: buffers, (2, cells).
         spacing: of the cells [m].
         depth: of the edge below the ground above it [m], above 0.
-        rake: of the plate [rad], between 0 and pi.
-        soil: `CutSoil`.
+        blade: as of `blade_of`.
+        soil: `CutSoil`, with the angles of the blade.
         gravity: [m/s2].
         last, inner_last: planes of failure in the last step [rad]; NaN for none.
     """
-    force, failure = profile_wedge(heights, loose, spacing, depth, rake, soil, gravity, last)
-    draught, pull = _turned(force, rake, depth, soil)
-    inner_rake = 0.25 * math.pi + 0.5 * soil.friction
-    if rake <= inner_rake:
+    force, failure = profile_wedge(heights, loose, spacing, depth, blade.plate, soil, gravity, last)
+    draught, pull = _turned(force, blade.plate, depth, soil)
+    if blade.lead <= 0.0:
         return StripForce(draught, pull, failure, math.nan)
     within = CutSoil(soil.density, soil.friction, soil.cohesion, soil.friction, soil.cohesion)
-    length = depth * (1.0 / math.tan(inner_rake) - 1.0 / math.tan(rake))
+    length = depth * blade.lead
     count = heights.shape[0]
     tip = _shift(heights, shifted[0, :count], spacing, depth, length)
     _shift(loose, shifted[1, :count], spacing, loose[0], length)
     if tip <= 0.0:
         return StripForce(draught, pull, failure, math.nan)
     force, inner_failure = profile_wedge(
-        shifted[0, :count], shifted[1, :count], spacing, tip, inner_rake, within, gravity, inner_last
+        shifted[0, :count], shifted[1, :count], spacing, tip, blade.inner, within, gravity, inner_last
     )
-    ahead, down = _turned(force, inner_rake, tip, within)
+    ahead, down = _turned(force, blade.inner, tip, within)
     down += 0.25 * (depth + tip) * length * soil.density * gravity
-    total = ahead + math.tan(soil.friction) * max(0.0, down) + soil.cohesion * length
-    holds = total * math.tan(soil.tool_friction)
+    total = ahead + blade.soil_slip * max(0.0, down) + soil.cohesion * length
+    holds = total * blade.plate_slip
     # a plane wedge that jams leaves the dead wedge, which slips up the plate where the plate does not hold it
     if total < draught and (down + holds >= 0.0 or math.isinf(draught)):
         draught, pull = total, max(min(0.0, down), -holds)
@@ -68,10 +93,10 @@ def strip_force(heights, loose, shifted, spacing, depth, rake, soil, gravity, la
 
 
 @inlined
-def _turned(force, rake, depth, soil):
-    """Draught and downward pull of a force at the angle of tool friction to the plate's normal, with adhesion."""
-    along, sticking = rake + soil.tool_friction, soil.adhesion * depth
-    return force * math.sin(along) + sticking / math.tan(rake), force * math.cos(along) - sticking
+def _turned(force, face, depth, soil):
+    """Draught and downward pull of a force at the angle of tool friction to a face's normal, with adhesion."""
+    sticking = soil.adhesion * depth
+    return force * face.sin_force + sticking * face.cot_rake, force * face.cos_force - sticking
 
 
 @inlined

@@ -8,7 +8,7 @@ slope, positive where it rises ahead.
 import math
 from typing import NamedTuple
 
-from grouser.physics.base.kernel import embedded, inlined
+from grouser.physics.base.kernel import embedded, inlined, kernel
 
 
 class CutSoil(NamedTuple):
@@ -51,6 +51,31 @@ class Cut(NamedTuple):
     gravity: float
 
 
+class Face(NamedTuple):
+    """A plate in soil by its angles: rake alpha, friction in the soil phi, and between plate and soil delta.
+
+    Attributes:
+        cot_rake, csc_rake: cotangent and cosecant of alpha [-].
+        steepest: greatest angle of a plane of failure up which a finite force pushes the wedge [rad].
+        sin_soil, cos_soil: of phi [-].
+        sin_sliding, cos_sliding: of alpha + phi [-].
+        sin_pushing, cos_pushing: of alpha + delta + phi [-].
+        sin_force, cos_force: of alpha + delta [-].
+    """
+
+    cot_rake: float
+    csc_rake: float
+    steepest: float
+    sin_soil: float
+    cos_soil: float
+    sin_sliding: float
+    cos_sliding: float
+    sin_pushing: float
+    cos_pushing: float
+    sin_force: float
+    cos_force: float
+
+
 class WedgeFactors(NamedTuple):
     """Dimensionless factors of the force on a blade, N_gamma, N_c, N_q, N_ca and N_a [-]."""
 
@@ -73,23 +98,48 @@ def steepest_failure(rake, friction, tool_friction):
     return min(0.5 * math.pi, math.pi - rake - friction - tool_friction)
 
 
+@kernel
+def face_of(rake, friction, tool_friction):
+    """A plate in soil.
+
+    Args:
+        rake: alpha [rad], between 0 and pi.
+        friction, tool_friction: phi and delta [rad].
+    """
+    sliding, pushing, force = rake + friction, rake + tool_friction + friction, rake + tool_friction
+    return Face(
+        1.0 / math.tan(rake),
+        1.0 / math.sin(rake),
+        steepest_failure(rake, friction, tool_friction),
+        math.sin(friction),
+        math.cos(friction),
+        math.sin(sliding),
+        math.cos(sliding),
+        math.sin(pushing),
+        math.cos(pushing),
+        math.sin(force),
+        math.cos(force),
+    )
+
+
 @inlined
-def wedge_force(rake, failure, soil, load, plane, plate, momentum):
+def wedge_force(face, sine, cosine, soil, load, plane, plate, momentum):
     """Force of a wedge on a blade, a width, at the angle of tool friction to its normal [N/m].
 
     The equations of statics of the wedge, solved for the force.
 
     Args:
-        rake, failure: angles of plate and plane of failure [rad].
+        face: the blade, as of `face_of`.
+        sine, cosine: of the angle of the plane of failure [-].
         soil: `CutSoil`.
         load: weight of the wedge and what lies on it [N/m].
         plane, plate: lengths of the plane of failure and of the plate in the soil [m].
         momentum: taken up by the wedge in a second [N/m].
     """
-    pressing = load * math.sin(failure + soil.friction)
-    shearing = (soil.cohesion * plane + momentum) * math.cos(soil.friction)
-    sticking = soil.adhesion * plate * math.cos(rake + failure + soil.friction)
-    return (pressing + shearing - sticking) / math.sin(rake + failure + soil.tool_friction + soil.friction)
+    pressing = load * (sine * face.cos_soil + cosine * face.sin_soil)
+    shearing = (soil.cohesion * plane + momentum) * face.cos_soil
+    sticking = soil.adhesion * plate * (cosine * face.cos_sliding - sine * face.sin_sliding)
+    return (pressing + shearing - sticking) / (sine * face.cos_pushing + cosine * face.sin_pushing)
 
 
 @embedded

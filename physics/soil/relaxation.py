@@ -61,6 +61,8 @@ class RelaxationWorkspace(NamedTuple):
         density: of their soil when it is loose [kg/m3], (cells,).
         steepest: their greatest stable height differences [m], (cells,).
         flows: excess heights, as of `find_flows` [m], then the mass that slides [kg/m2], (2, cells).
+        steep: whether the undisturbed soil of the next cell in the row or in the column is so much higher or lower than
+            that of each cell that loose soil would slide, (cells,).
     """
 
     place: np.ndarray
@@ -69,6 +71,7 @@ class RelaxationWorkspace(NamedTuple):
     density: np.ndarray
     steepest: np.ndarray
     flows: np.ndarray
+    steep: np.ndarray
 
 
 def make_relaxation_workspace() -> RelaxationWorkspace:
@@ -81,6 +84,7 @@ def make_relaxation_workspace() -> RelaxationWorkspace:
         density=np.zeros(cells),
         steepest=np.full(cells, math.inf),
         flows=np.zeros((2, cells)),
+        steep=np.zeros(cells, dtype=np.bool_),
     )
 
 
@@ -222,29 +226,39 @@ def _slide(ground: SoftGround, i_first, j_first, rows, columns, state: SoilState
 def _fail_faces(ground: SoftGround, i_first, j_first, rows, columns, state: SoilState, work: RelaxationWorkspace):
     """Lets those faces fail that are too high to stand."""
     surface, loose, steepest = work.surface, work.loose, work.steepest
+    _find_steep(surface[: rows * columns], loose, steepest, columns, work.steep)
+    soil, stands = -1, math.inf
     for i in range(1, rows - 1):
-        for j in range(1, columns - 1):
-            n = i * columns + j
+        for n in range(i * columns + 1, (i + 1) * columns - 1):
+            if not work.steep[n]:
+                continue
             for side in range(2):
                 other = n + columns if side == 1 else n + 1
                 drop = (surface[other] - loose[other]) - (surface[n] - loose[n])
                 if abs(drop) <= max(steepest[n], steepest[other]):
                     continue
                 foot, face, sign = (n, other, 1) if drop > 0.0 else (other, n, -1)
+                k = int(state.soil_cell[work.place[face] + TYPE])
+                if k != soil:
+                    # over a cell, no less than at repose
+                    soil, stands = k, (1.0 + _RESTS) * _standing(ground, k) if k >= 0 else math.inf
                 height = surface[face] - loose[face] - surface[foot]
-                if height > _stands(ground, state, work.place[face]):
+                if height > stands:
                     p, q = i_first + foot // columns, j_first + foot % columns
                     di, dj = sign * side, sign * (1 - side)
                     _fail_face(ground, state, surface[foot], p, q, di, dj)
 
 
-@inlined
-def _stands(ground: SoftGround, state: SoilState, at):
-    """Height at which a face of a cell's undisturbed soil stands: over a cell, no less than at repose [m]."""
-    k = int(state.soil_cell[at + TYPE])
-    if k < 0:
-        return math.inf
-    return (1.0 + _RESTS) * _standing(ground, k)
+@kernel
+def _find_steep(surface, loose, steepest, columns, steep):
+    """Finds the cells from which undisturbed soil is steeper than loose soil stands, in their row or their column."""
+    right, right_loose, right_steepest = surface[1:], loose[1:], steepest[1:]
+    above, above_loose, above_steepest = surface[columns:], loose[columns:], steepest[columns:]
+    for n in range(above.shape[0]):
+        bank = surface[n] - loose[n]
+        along_row = abs((right[n] - right_loose[n]) - bank) > max(steepest[n], right_steepest[n])
+        along_column = abs((above[n] - above_loose[n]) - bank) > max(steepest[n], above_steepest[n])
+        steep[n] = along_row | along_column
 
 
 @inlined

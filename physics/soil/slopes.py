@@ -3,7 +3,8 @@
 Between two cells with a common side the gradient g has two parts: the difference d of their heights, and the mean
 difference across, of both cells. Soil flows along g where abs(g) exceeds the limit t: d (1 - t / abs(g)) is the excess
 of the height difference. A heap is therefore round; limits on the differences with eight neighbours would make it an
-octagon whose slopes differ by 8 %.
+octagon whose slopes differ by 8 %. What is more than 2 t higher or lower is a wall, along which soil lies as it does
+elsewhere: differences across count less beyond t, and none from 2 t on.
 """
 
 import math
@@ -35,10 +36,29 @@ def find_flows(surface, steepest, columns, flows):
     limit_right, limit_above = steepest[columns + 1 :], steepest[2 * columns :]
     along_row, along_column = flows[0, columns:], flows[1, columns:]
     for at in range(here.shape[0]):
-        across_row = 0.25 * ((above[at] - below[at]) + (above_right[at] - below_right[at]))
-        across_column = 0.25 * ((right[at] - left[at]) + (above_right[at] - above_left[at]))
-        along_row[at] = excess_height(right[at] - here[at], across_row, max(limit[at], limit_right[at]))
-        along_column[at] = excess_height(above[at] - here[at], across_column, max(limit[at], limit_above[at]))
+        own, east, north, corner = here[at], right[at], above[at], above_right[at]
+        limit_row, limit_column = max(limit[at], limit_right[at]), max(limit[at], limit_above[at])
+        across_row = 0.25 * (
+            (slope_part(north - own, limit_row) + slope_part(own - below[at], limit_row))
+            + (slope_part(corner - east, limit_row) + slope_part(east - below_right[at], limit_row))
+        )
+        across_column = 0.25 * (
+            (slope_part(east - own, limit_column) + slope_part(own - left[at], limit_column))
+            + (slope_part(corner - north, limit_column) + slope_part(north - above_left[at], limit_column))
+        )
+        along_row[at] = excess_height(east - own, across_row, limit_row)
+        along_column[at] = excess_height(north - own, across_column, limit_column)
+
+
+@inlined
+def slope_part(difference, limit):
+    """Part of a height difference that belongs to a slope and not to a wall [m].
+
+    Args:
+        difference: of two neighbours [m].
+        limit: greatest stable difference [m], above zero.
+    """
+    return math.copysign(max(min(abs(difference), 2.0 * limit - abs(difference)), 0.0), difference)
 
 
 @inlined

@@ -158,6 +158,36 @@ def open_cell_of(terrain: Terrain, cell, state: SoilState, i, j):
     return open_tile(terrain, cell, state, a, b) * TILE + (i - a * SIDE) * SIDE + j - b * SIDE
 
 
+# No tile, as of `same_or_next_tile`.
+NO_TILE = (1 << 62, 1 << 62, 0)
+
+
+@inlined
+def same_or_next_tile(terrain: Terrain, cell, state: SoilState, i, j, tile):
+    """The tile of cell (i, j), which is the last one's more often than not; opens it.
+
+    Args:
+        terrain: natural ground.
+        cell: spacing [m].
+        state: of the soil.
+        i, j: the cell.
+        tile: of the last cell, or `NO_TILE`.
+
+    Returns:
+        Its two numbers, and the index of the LEVEL of a cell (0, 0) in it.
+    """
+    a, b = i // SIDE, j // SIDE
+    if a == tile[0] and b == tile[1]:
+        return tile
+    return a, b, open_tile(terrain, cell, state, a, b) * TILE - (a * SIDE + b) * SIDE
+
+
+@inlined
+def cell_in(tile, i, j):
+    """Index of the LEVEL of the cell (i, j), whose tile is that of `same_or_next_tile`."""
+    return tile[2] + i * SIDE + j
+
+
 @kernel
 def cell_of(state: SoilState, i, j):
     """Index of the LEVEL of the cell (i, j); -1 where its tile is not opened."""

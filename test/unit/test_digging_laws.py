@@ -17,11 +17,12 @@ from grouser.physics.digging.crescents import side_shear
 from grouser.physics.digging.mobilisation import mobilised_share
 from grouser.physics.digging.penetration import bearing_factors, teeth_penetration
 from grouser.physics.digging.profile_wedge import profile_wedge
-from grouser.physics.digging.wedge import CutSoil, wedge_factors, wedge_force
+from grouser.physics.digging.wedge import CutSoil, face_of, wedge_factors, wedge_force
 from grouser.references.comparison import compare
 
 LOAM = CutSoil(1700.0, math.radians(28.0), 6e3, math.radians(20.0), 1.5e3)
 RAKE, GRAVITY = math.radians(45.0), 9.81
+FACE = face_of(RAKE, LOAM.friction, LOAM.tool_friction)
 angles = st.floats(math.radians(5.0), math.radians(80.0))
 
 
@@ -68,7 +69,9 @@ def test_factors_are_the_statics_of_the_wedge(rake, failure, friction, tool_fric
     assert factors.cohesion == pytest.approx(force(0.0, plane, 0.0), **near)
     assert factors.adhesion == pytest.approx(force(0.0, 0.0, plate), **near)
     soil = CutSoil(1.0, friction, 1.0, tool_friction, 1.0)
-    whole = uncompiled(wedge_force)(rake, failure, soil, area, plane, plate, 0.0)
+    face = uncompiled(face_of)(rake, friction, tool_friction)
+    sine, cosine = math.sin(failure), math.cos(failure)
+    whole = uncompiled(wedge_force)(face, sine, cosine, soil, area, plane, plate, 0.0)
     assert whole == pytest.approx(factors.weight + factors.cohesion + factors.adhesion, **near)
 
 
@@ -119,8 +122,8 @@ def test_wedge_over_cells_of_plane_ground(spacing, slope_deg):
     depth, slope = 0.15, math.radians(slope_deg)
     heights = depth + math.tan(slope) * spacing * (0.5 + np.arange(round(2.0 / spacing)))
     exact = _least_force(depth, slope)
-    first, failure = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, RAKE, LOAM, GRAVITY, math.nan)
-    again, _ = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, RAKE, LOAM, GRAVITY, failure)
+    first, failure = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, FACE, LOAM, GRAVITY, math.nan)
+    again, _ = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, FACE, LOAM, GRAVITY, failure)
     # trial angles only: the force is flat in the angle
     assert (1.0 - 1e-8) * exact <= again <= (1.0 + 1e-12) * first <= 1.002 * exact
 
@@ -138,19 +141,18 @@ def _least_force(depth, slope):
 
 def test_pile_ahead_resists_and_a_trench_helps():
     heights = np.full(40, 0.15)
-    level, _ = profile_wedge(heights, np.zeros(len(heights)), 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)
+    level, _ = profile_wedge(heights, np.zeros(len(heights)), 0.05, 0.15, FACE, LOAM, GRAVITY, math.nan)
     piled, trenched = heights.copy(), heights.copy()
     piled[1:5] += 0.1
     trenched[2:] = -0.5
-    assert profile_wedge(piled, np.zeros(len(piled)), 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)[0] > 1.2 * level
-    assert profile_wedge(trenched, np.zeros(len(trenched)), 0.05, 0.15, RAKE, LOAM, GRAVITY, math.nan)[0] < 0.8 * level
+    assert profile_wedge(piled, np.zeros(len(piled)), 0.05, 0.15, FACE, LOAM, GRAVITY, math.nan)[0] > 1.2 * level
+    assert profile_wedge(trenched, np.zeros(len(trenched)), 0.05, 0.15, FACE, LOAM, GRAVITY, math.nan)[0] < 0.8 * level
 
 
 def test_wedge_over_cells_that_jams_is_said_to():
     rough = LOAM._replace(friction=math.radians(50.0), tool_friction=math.radians(40.0))
-    force, failure = profile_wedge(
-        np.full(40, 0.15), np.zeros(40), 0.05, 0.15, math.radians(100.0), rough, GRAVITY, math.nan
-    )
+    face = face_of(math.radians(100.0), rough.friction, rough.tool_friction)
+    force, failure = profile_wedge(np.full(40, 0.15), np.zeros(40), 0.05, 0.15, face, rough, GRAVITY, math.nan)
     assert math.isinf(force) and math.isnan(failure)
 
 

@@ -41,6 +41,21 @@ def test_heap_across_tiles_is_a_cone_and_keeps_its_mass():
     assert ground.loose((0.0, 3.2), (-1.6, 1.6)) == pytest.approx(heights, abs=1e-12)
 
 
+@pytest.mark.parametrize("cells", [1, 3, 6])
+def test_soil_between_vertical_walls_lies_at_repose(cells):
+    """A wall beside it lets soil lie along it as it lies elsewhere."""
+    ground, width = bed(soil(cohesion=2e4)), (0.0, (cells - 1) * CELL)
+    ground.cut(-0.6, width, (-1.5, 1.5))
+    ground.pour(0.2 * cells * CELL * LOOSE_DENSITY, width, (-0.05, 0.05))
+    ground.relax(20_000)
+    assert ground.at_rest
+    heights = 0.6 + ground.heights(width, (-1.5, 1.5))
+    slopes = np.degrees(np.arctan(np.abs(np.diff(heights, axis=1)) / CELL))
+    flank = np.minimum(heights[:, 1:], heights[:, :-1]) > 0.08
+    assert flank.sum() >= 10 * cells
+    assert slopes[flank] == pytest.approx(32.0, abs=0.5)
+
+
 def test_cut_soil_swells_when_it_is_laid():
     ground = bed(soil(cohesion=2e4))
     mass = ground.cut(-0.2, (0.0, 0.45), (0.0, 0.45))
