@@ -439,6 +439,7 @@ def _all_rows(grains: Grains | Sequence[Grains], materials: Sequence[GrainMateri
     """Checked rows of the state, of grains, spheres of clumps, and clumps."""
     kinds = [grains] if isinstance(grains, Grains) else require_items("grains", grains, Grains, "Grains")
     rows = joined([_rows(kind, materials) for kind in kinds])
+    require_count("number of grains and of the spheres of clumps", len(rows["position"]), 1, MOST_GRAINS)
     radius = rows["position"][:, 3]
     if radius.max() > WIDEST_RANGE * radius.min():
         spread = f"{radius.min():g} to {radius.max():g} m"

@@ -114,7 +114,9 @@ def joined(kinds: Sequence[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 def random_turns(count: int, seed: int) -> np.ndarray:
     """Quaternions of random rotations, (count, 4)."""
-    return np.array([random_turn(*one) for one in np.random.default_rng(seed).uniform(size=(count, 3)).tolist()])
+    # numbers of their own: those of `filling` begin with the same seed
+    numbers = np.random.default_rng((seed, 1)).uniform(size=(count, 3))
+    return np.array([random_turn(*one) for one in numbers.tolist()])
 
 
 def _matrices(turn: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ class StateCapacity(NamedTuple):
     grains: int
     grain_pairs: int
     grain_contacts: int
-    clumps: int
+    clumps: int = 0
 
 
 def capacity_of(state: State) -> StateCapacity:

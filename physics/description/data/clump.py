@@ -66,7 +66,7 @@ class ClumpShape:
 
     @property
     def shares(self) -> np.ndarray:
-        """Shares of the spheres in the mass, by their volumes, (spheres,)."""
+        """Shares of the spheres in the mass, by their volumes [-], (spheres,)."""
         cubes = self.body.radius**3
         return cubes / cubes.sum()
 
