@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.trees import leaves
 from grouser.physics.granular.pairs import PairTable
 
 # Columns of `State.account`: energy dissipated by the dampers of the normal forces, work that tangential forces and
@@ -72,7 +73,7 @@ class System(NamedTuple):
         boundaries: shapes and bodies.
         gravity: [m/s2], (3,).
         skin: distance beyond touch up to which pairs are listed [m].
-        widest: largest radius [m].
+        class_radius: largest radius of each size class (`size_classes`), ascending [m], (classes,).
         rest_steps: steps after which a grain at rest falls asleep; 0: never.
         soil_cell: spacing of the cells of soft ground [m]; 0 for none.
     """
@@ -81,7 +82,7 @@ class System(NamedTuple):
     boundaries: Boundaries
     gravity: np.ndarray
     skin: float
-    widest: float
+    class_radius: np.ndarray
     rest_steps: int = 0
     soil_cell: float = 0.0
 
@@ -184,6 +185,9 @@ class Workspace(NamedTuple):
             each body [N s/m], (bodies,).
         manifold: contacts of a grain with a mesh or solids: point and normal (3 each), depth, slot, (slots, 8).
         cell, order, renamed, cell_start, cell_fill: of sorting, (rows,), (rows,), (rows,), (cells + 1,), (cells + 1,).
+        grid: of each size class: cells along the axes (3), first cell, and grains, (classes, 5).
+        grid_low, grid_side: lowest corner of the grids [m], (3,); side of the cells of each [m], (classes,).
+        compared: pairs of grains whose distance was taken when the lists were built, (1,).
         next: the sorted state, before it replaces the last one.
         clump_load: force and moment on each clump about its centre [N, N m]; while it is moved, its angular velocity
             in place of the force [rad/s]; (clumps, 6).
@@ -208,6 +212,10 @@ class Workspace(NamedTuple):
     renamed: np.ndarray
     cell_start: np.ndarray
     cell_fill: np.ndarray
+    grid: np.ndarray
+    grid_low: np.ndarray
+    grid_side: np.ndarray
+    compared: np.ndarray
     next: State
     clump_load: np.ndarray
     clump_mark: np.ndarray
@@ -270,7 +278,8 @@ def make_workspace(system: System, state: State) -> Workspace:
     """Returns the buffers for a state."""
     rows, bodies = len(state.position), len(system.boundaries.start)
     cells = _CELLS * rows + 64
-    slots, clumps = int(system.boundaries.slots.max(initial=1)), len(state.clump_position)
+    slots, classes = int(system.boundaries.slots.max(initial=1)), len(system.class_radius)
+    clumps = len(state.clump_position)
     return Workspace(
         force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)), woken=np.zeros(rows, np.bool_),
         quiet=np.zeros(rows, np.bool_), unquiet=np.ones(1, np.bool_),
@@ -279,10 +288,29 @@ def make_workspace(system: System, state: State) -> Workspace:
         manifold=np.zeros((slots, 8)),
         cell=np.zeros(rows, np.int64), order=np.zeros(rows, np.int64), renamed=np.zeros(rows, np.int64),
         cell_start=np.zeros(cells + 1, np.int64), cell_fill=np.zeros(cells + 1, np.int64),
+        grid=np.zeros((classes, 5), np.int64), grid_low=np.zeros(3), grid_side=np.zeros(classes),
+        compared=np.zeros(1, np.int64),
         next=State(*(np.zeros_like(array) for array in state)),
         clump_load=np.zeros((clumps, 6)), clump_mark=np.zeros(clumps, np.int64), clump_awake=np.zeros(clumps, np.bool_),
         needed=np.zeros(4, np.int64),
     )  # fmt: skip
+
+
+def memory_of(system: System, grains: int, pairs: int | None = None, contacts: int | None = None) -> int:
+    """Memory of a state and its buffers [bytes]; arguments as of `make_state`."""
+
+    def size(*room: int) -> int:
+        state = make_state(system, *room)
+        return sum(array.nbytes for array in leaves((state, make_workspace(system, state))))
+
+    none, shapes = size(0, 0, 0), int(system.boundaries.slots.sum())
+    room = (
+        grains,
+        _PAIRS * grains if pairs is None else pairs,
+        _BOUNDARY_CONTACTS * grains + shapes if contacts is None else contacts,
+    )
+    one = size(1, 0, 0), size(0, 1, 0), size(0, 0, 1)
+    return none + sum(number * (each - none) for number, each in zip(room, one, strict=True))
 
 
 # Arrays of `State` whose rows are grains, clumps, listed pairs, and listed boundary contacts.

@@ -20,6 +20,7 @@ from grouser.physics.base.checks import (
     require_vector,
 )
 from grouser.physics.base.errors import DivergenceError, ParameterError
+from grouser.physics.base.memory import require_memory
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.granular import MOST_GRAINS, WIDEST_RANGE, GrainMaterial, Surface
@@ -36,6 +37,7 @@ from grouser.physics.granular.arrays import (
     System,
     make_state,
     make_workspace,
+    memory_of,
     with_capacity,
 )
 from grouser.physics.granular.bodies import Boundary
@@ -44,14 +46,16 @@ from grouser.physics.granular.clumps import Clumps, clump_rows, clumps_of, joine
 from grouser.physics.granular.loads import find_loads
 from grouser.physics.granular.neighbours import rebuild
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
+from grouser.physics.granular.relaxing import MOST_OVERLAP, TOUCHING, push_apart
+from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.soft_ground import no_soft_ground
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times
 
 _GRAVITY = (0.0, 0.0, -9.81)
 # Room that lists get beyond what they need [-].
 _MORE = 1.25
-# Overlap of grains at the start of which is warned, by the smaller radius [-].
-_OVERLAP = 0.1
+# Sweeps over all contacts after which the overlaps of a start must have fallen to this share of what they were [-].
+_SWEEPS, _SLOWEST = 100, 0.99
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,8 @@ class GranularBed:
     """Grains, boundaries and their motion.
 
     Arrays of grains are in the order of `ident`, the numbers that the grains got at the start. Spheres of clumps are
-    grains of their own; `clump` says whose they are.
+    grains of their own; `clump` says whose they are. Grains that overlap each other or boundaries by more than a tenth
+    of the smaller radius are pushed apart, with a `RuntimeWarning`.
 
     Args:
         grains: spheres or clumps, or several of either in succession.
@@ -114,7 +119,7 @@ class GranularBed:
         step: h [s]; None: a 20th of the shortest contact at `speed`, at most 0.3 of the Rayleigh time.
         speed: fastest impact that is expected [m/s].
         default_surface: of pairs that `surfaces` does not name; None: all must be named.
-        skin: by the largest radius [-], see `arrays.System`.
+        skin: by the largest radius of the smallest size class [-], see `arrays.System`.
         accounted: whether the accounts of energy are kept and the forces of contacts are stored; steps take a third
             longer.
 
@@ -140,18 +145,20 @@ class GranularBed:
         self.accounted = accounted
         rows = _all_rows(grains, materials)
         table = PairSurfaces(materials, surfaces or {}, default_surface)
-        widest = float(rows["position"][:, 3].max())
+        radius = rows["position"][:, 3]
+        classes = size_classes(radius, radius)
         pairs = make_pairs(table)
         self.system = System(
             pairs,
-            make_boundaries(boundaries, [one.name for one in materials], widest),
+            make_boundaries(boundaries, [one.name for one in materials], float(classes[-1])),
             np.array(require_vector("gravity", gravity, 3, "m/s2")),
-            require_range("skin", skin, 1e-3, 10.0) * widest,
-            widest,
+            require_range("skin", skin, 1e-3, 10.0) * float(classes[0]),
+            classes,
         )
         walls = np.unique(self.system.boundaries.material)
-        contact, rayleigh = shortest_times(rows["position"][:, 3], rows["material"], table, walls, speed)
+        contact, rayleigh = shortest_times(radius, rows["material"], table, walls, speed)
         self.step_size = default_step(contact, rayleigh) if step is None else check_step(step, contact, rayleigh)
+        _require_memory(self.system, len(rows["position"]))
         state = make_state(self.system, len(rows["position"]), clumps=len(rows["clump_position"]))
         state.number[0] = state.born[0] = len(rows["position"])
         state.clumps[0] = len(rows["clump_position"])
@@ -165,8 +172,8 @@ class GranularBed:
         self._hold(state)
         self._steps = 0
         self._prepare()
+        self._relax()
         self._start = self._energies()
-        self._warn_of_overlaps()
 
     @property
     def time(self) -> float:
@@ -333,7 +340,7 @@ class GranularBed:
         self._hold(State(*(array.copy() for array in state)))
 
     def add(self, grains: Grains | Sequence[Grains]) -> np.ndarray:
-        """Adds grains; the others keep their contacts.
+        """Adds grains; the others keep their contacts. Overlaps are relaxed as at the start of the bed.
 
         Args:
             grains: of the bed's materials, at most as large as its largest grain.
@@ -342,17 +349,15 @@ class GranularBed:
             Their numbers, above all that there have been.
 
         Raises:
-            ParameterError: as of the bed, or a grain that is larger than those at its start.
+            ParameterError: as of the bed, or a grain that is larger than those at its start; the bed is as it was.
         """
-        rows, n = _all_rows(grains, self._materials), self.count
-        if rows["position"][:, 3].max() > self.system.widest:
-            raise ParameterError(
-                "radius", rows["position"][:, 3].max(), f"at most {self.system.widest:g} m, as in the bed"
-            )
-        clumps = int(self.state.clumps[0])
+        rows, n, clumps = _all_rows(grains, self._materials), self.count, int(self.state.clumps[0])
+        largest, most = rows["position"][:, 3].max(), self.system.class_radius[-1]
+        if largest > most:
+            raise ParameterError("radius", largest, f"at most {most:g} m, as in the bed")
         rows["ident"] += self.state.born[0]
         rows["clump"][rows["clump"] >= 0] += clumps
-        old, more, clumped = self.state, len(rows["ident"]), len(rows["clump_position"])
+        old, before, more, clumped = self.state, self.snapshot(), len(rows["ident"]), len(rows["clump_position"])
         new = with_capacity(old, n + more, len(old.pair_other), len(old.boundary_shape), clumps + clumped)
         for name, values in rows.items():
             begin = clumps if name in OF_CLUMPS else n
@@ -364,6 +369,11 @@ class GranularBed:
         new.born[0] += more
         self._hold(new)
         self._prepare()
+        try:
+            self._relax()
+        except ParameterError:
+            self.restore(before)
+            raise
         return rows["ident"]
 
     def remove(self, gone: np.ndarray) -> None:
@@ -377,24 +387,36 @@ class GranularBed:
         self.state.stale[0] = 1
         self._prepare()
 
-    def _warn_of_overlaps(self) -> None:
-        """Warns of grains that start inside each other, which would fly apart."""
-        n, state = self.count, self.state
-        first = np.repeat(np.arange(n), np.diff(state.pair_start[: n + 1]))
-        second = state.pair_other[: state.listed[0]]
-        apart = np.linalg.norm(state.position[first, :3] - state.position[second, :3], axis=1)
-        least = np.minimum(state.position[first, 3], state.position[second, 3])
-        share = (state.position[first, 3] + state.position[second, 3] - apart) / least
-        if len(share) and share.max() > _OVERLAP:
-            worst = int(share.argmax())
-            pair = sorted((int(state.ident[first[worst]]), int(state.ident[second[worst]])))
-            warnings.warn(
-                f"{int((share > _OVERLAP).sum())} pairs of grains start inside each other, grains {pair[0]} and "
-                f"{pair[1]} by {share[worst]:.2f} of a radius: they will fly apart; `filling.lattice` leaves room "
-                "between them",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+    def _relax(self) -> None:
+        """Pushes grains apart that start inside each other or in boundaries, and warns of it.
+
+        Raises:
+            ParameterError: there is no room for them.
+        """
+        pairs, edges, total, largest, *deepest = push_apart(*self._arrays, False)
+        if largest <= MOST_OVERLAP:
+            return
+        told, start, sweeps, left = _overlap(largest, *deepest), self.position, 0, largest
+        while left > TOUCHING:
+            before = total
+            for _ in range(_SWEEPS):
+                _, _, total, left, *deepest = push_apart(*self._arrays, True)
+                self._prepare()
+            sweeps += _SWEEPS
+            if total > _SLOWEST * before:
+                break
+        if left > MOST_OVERLAP:
+            valid = f"more room: {_overlap(left, *deepest)} is left after {sweeps} times of pushing them apart"
+            raise ParameterError("positions of grains", told, valid)
+        self.state.stale[0] = 1
+        self._prepare()
+        way = np.linalg.norm(self.position - start, axis=1).max()
+        warnings.warn(
+            f"{pairs} pairs of grains start inside each other, and {edges} grains in boundaries; {told}: they are "
+            f"pushed apart, by up to {way:.3g} m",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
     def _prepare(self) -> None:
         """Builds the lists if they are stale."""
@@ -413,6 +435,7 @@ class GranularBed:
         pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed[:2])
         old, before = self.state, self.granular.work
         pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
+        _require_memory(self.system, len(old.position), pairs, contacts)
         self._hold(with_capacity(old, len(old.position), pairs, contacts, len(old.clump_position)))
         for name in ("impulse", "reference", "stiffening"):
             getattr(self.granular.work, name)[:] = getattr(before, name)
@@ -433,6 +456,16 @@ class GranularBed:
     def _require_accounts(self) -> None:
         if not self.accounted:
             raise ParameterError("accounted", False, "true, for accounts of energy and forces of contacts")
+
+
+def _require_memory(system: System, grains: int, *lists: int) -> None:
+    """Refuses grains, with listed pairs and boundary contacts, that memory has no room for."""
+    require_memory("number of grains", grains, memory_of(system, grains, *lists) / grains, "each, with its contacts,")
+
+
+def _overlap(largest: float, first: int, second: int) -> str:
+    other = f"and {second}" if second >= 0 else "and a boundary"
+    return f"grain {first} {other} by {largest:.2f} of a radius"
 
 
 def _all_rows(grains: Grains | Sequence[Grains], materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:

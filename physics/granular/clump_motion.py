@@ -13,6 +13,9 @@ from grouser.physics.base.spatial import quaternion_exponential, quaternion_prod
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.multibody.free_body import mean_rate
 
+# Way by the radius from which a sphere has been moved: less is rounding [-].
+_MOVED = 1e-9
+
 
 @kernel
 def clump_mobility(state: State, i, n0, n1, n2):
@@ -97,12 +100,48 @@ def _move(system: System, state: State, work: Workspace, c, step):
 @inlined
 def _hold(system: System, state: State, work: Workspace, i, step):
     """Force and torque on a sphere with which it is where its clump is after the step, and turns as it does."""
-    c, velocity, spin = state.clump[i], state.velocity, state.spin
-    place = _to_world(_axes(state, c), state.offset[i, 0], state.offset[i, 1], state.offset[i, 2])
+    c, velocity, spin, place = state.clump[i], state.velocity, state.spin, _place(state, i)
     for k in range(3):
-        way = state.clump_position[c, k] + place[k] - state.position[i, k]
+        way = place[k] - state.position[i, k]
         work.force[i, k] = ((way / step - velocity[i, k]) / step - system.gravity[k]) / velocity[i, 3]
         work.torque[i, k] = (work.clump_load[c, k] - spin[i, k]) / (step * spin[i, 3])
+
+
+@kernel
+def follow_spheres(state: State, work: Workspace):
+    """Moves clumps, without a turn, by the mean of the ways that some of their spheres have been moved.
+
+    All spheres are in their place in the clump after it.
+    """
+    load = work.clump_load
+    for c in range(state.clumps[0]):
+        for k in range(4):
+            load[c, k] = 0.0
+    for i in range(state.number[0]):
+        c = state.clump[i]
+        if c < 0:
+            continue
+        place, square = _place(state, i), 0.0
+        for k in range(3):
+            square += (state.position[i, k] - place[k]) ** 2
+        if square > (_MOVED * state.position[i, 3]) ** 2:
+            load[c, 3] += 1.0
+            for k in range(3):
+                load[c, k] += state.position[i, k] - place[k]
+    for c in range(state.clumps[0]):
+        for k in range(3):
+            state.clump_position[c, k] += load[c, k] / max(load[c, 3], 1.0)
+    for i in range(state.number[0]):
+        if state.clump[i] >= 0:
+            state.position[i, 0], state.position[i, 1], state.position[i, 2] = _place(state, i)
+
+
+@inlined
+def _place(state: State, i):
+    """Place of a sphere in its clump, world frame [m]."""
+    c = state.clump[i]
+    x, y, z = _to_world(_axes(state, c), state.offset[i, 0], state.offset[i, 1], state.offset[i, 2])
+    return state.clump_position[c, 0] + x, state.clump_position[c, 1] + y, state.clump_position[c, 2] + z
 
 
 @inlined

@@ -1,6 +1,7 @@
 """Starts of beds: grains on a lattice that is not quite regular, in volumes, and boxes around them."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from grouser.physics.description.data.shapes import Box, Cylinder
 from grouser.physics.granular.bodies import Plane
 from grouser.physics.granular.mesh_volume import measure_depths
 
+# Heights at x and y [m].
+Level = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _MOST = 10_000_000
 # Pitch of the lattice in a volume by the diameter of the largest grain, and displacement along each axis [-].
 _PITCH, _SHIFT = 1.1, 0.04
@@ -73,12 +76,15 @@ def walls(length: float, width: float, material: str) -> list[Plane]:
     ]
 
 
-def fill_volume(fill: GrainFill, density: float, reach: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def fill_volume(
+    fill: GrainFill, density: float, level: Level | None = None, reach: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Grains of a volume, from its lowest layer upwards.
 
     Args:
         fill: the volume and its grains.
         density: of their material [kg/m3].
+        level: heights at x and y in the world that grains are above [m].
         reach: of the grains from their centres, by the radius [-]; of spheres 1.
 
     Returns:
@@ -87,8 +93,11 @@ def fill_volume(fill: GrainFill, density: float, reach: float = 1.0) -> tuple[np
     Raises:
         ParameterError: more grains, or more mass, than the volume has room for on a lattice.
     """
-    random = np.random.default_rng(fill.seed)
+    random, turn, middle = np.random.default_rng(fill.seed), matrix(fill.pose.quaternion), np.array(fill.pose.position)
     places = _places(fill, reach)
+    if level is not None:
+        x, y, z = (places @ turn.T + middle).T
+        places = places[z >= level(x, y) + _PITCH * reach * fill.radius[1]]
     radius = random.uniform(*fill.radius, len(places))
     name, room = f"fill '{fill.name}'", f"room for {len(places)} grains of up to {fill.radius[1]:g} m"
     count = len(places) if fill.count is None else fill.count
@@ -103,7 +112,7 @@ def fill_volume(fill: GrainFill, density: float, reach: float = 1.0) -> tuple[np
         raise ParameterError(f"count of {name}", count, f"at least 1, at most {len(places)}: its volume has {room}")
     shift = random.uniform(-1.0, 1.0, (count, 3)) * _SHIFT * 2.0 * fill.radius[1]
     inside = places[:count] + shift
-    return inside @ matrix(fill.pose.quaternion).T + np.array(fill.pose.position), radius[:count]
+    return inside @ turn.T + middle, radius[:count]
 
 
 def _places(fill: GrainFill, reach: float) -> np.ndarray:

@@ -6,7 +6,7 @@ from grouser.physics.granular.arrays import State
 from grouser.physics.granular.manifold import find_points
 from grouser.physics.granular.shapes import MESH, SOIL, shape_gap, to_body
 from grouser.physics.granular.soft_ground import REACH, lower_side, window
-from grouser.physics.soil.tiles import surface_of
+from grouser.physics.soil.tiles import natural_level, surface_of
 
 
 @kernel
@@ -49,7 +49,14 @@ def _touches_boundary(context: Context, n):
                 touches = find_points(boundaries, s, state, n, context.workspace.granular.grains) > 0
         if touches:
             return True
-    return False
+    return _is_below_field(context, x, y, z)
+
+
+@inlined
+def _is_below_field(context: Context, x, y, z):
+    """Whether a point is below a rigid height field, whose surface alone is a boundary."""
+    terrain, rigid = context.system.contact.terrain, context.system.granular.grains.soil_cell == 0.0
+    return rigid and terrain.heights.shape[0] > 0 and z < natural_level(terrain, x, y)
 
 
 @inlined

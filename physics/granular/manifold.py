@@ -19,7 +19,7 @@ _ROUND = 0.97
 # Cosine of the angle by which the normal of a contact may turn in a step.
 _SAME = 0.7
 # Columns of `Workspace.manifold`: point and normal in the axes of the body, depth, slot.
-_NORMAL, DEPTH, SLOT = 3, 6, 7
+NORMAL, DEPTH, SLOT = 3, 6, 7
 
 
 @kernel
@@ -39,7 +39,7 @@ def find_manifold(boundaries: Boundaries, s, state: State, i, first, work: Works
     found = work.manifold
     for k in range(count):
         n0, n1, n2 = to_world_axes(state, b, found[k, 3], found[k, 4], found[k, 5])
-        found[k, _NORMAL], found[k, _NORMAL + 1], found[k, _NORMAL + 2] = n0, n1, n2
+        found[k, NORMAL], found[k, NORMAL + 1], found[k, NORMAL + 2] = n0, n1, n2
     _match_slots(boundaries.slots[s], first, count, state, found)
     return count
 
@@ -125,7 +125,7 @@ def _is_covered(point, normal, radius, count, found):
 @inlined
 def _note(found, count, point, normal, depth):
     for c in range(3):
-        found[count, c], found[count, _NORMAL + c] = point[c], normal[c]
+        found[count, c], found[count, NORMAL + c] = point[c], normal[c]
     found[count, DEPTH] = depth
 
 
@@ -142,7 +142,7 @@ def _match_slots(slots, first, count, state: State, found):
                 continue
             along = 0.0
             for c in range(3):
-                along += state.boundary_contact[first + slot, c] * found[k, _NORMAL + c]
+                along += state.boundary_contact[first + slot, c] * found[k, NORMAL + c]
             if along > best:
                 best, chosen = along, slot
         found[k, SLOT] = chosen

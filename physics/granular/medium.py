@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
+from grouser.physics.contact.terrain import make_terrain
 from grouser.physics.description.data.granular import GrainEmitter, GrainMaterial, GrainSink, GranularMedia, Surface
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.world import Ground, Heightfield, World
@@ -22,8 +24,10 @@ from grouser.physics.granular.filling import fill_volume
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
 from grouser.physics.granular.room import System as Room
 from grouser.physics.granular.settling import settled
+from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.sources import WIDTH, Sources, no_sources
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times, soil_contact_time
+from grouser.physics.soil.tiles import fill_natural_levels
 
 # Name of the boundary of ground and obstacles, the first.
 WORLD = "world"
@@ -39,7 +43,7 @@ _MOST_STEPS = 1000
 def no_grains() -> Room:
     """Nothing: shared arrays without rows."""
     nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
-    system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, 1.0)
+    system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, np.ones(1))
     return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources())
 
 
@@ -60,12 +64,12 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
         return no_grains()
     table = _table(media)
     names = [material.name for material in table.materials]
-    grains = _grains(media)
+    grains = _grains(media, world.ground)
     surface = _surfaces(machine, world, shapes, names)
     fixed = _world_boundaries(world, shapes, surface, names)
     bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
-    widest = max(largest for _, largest in media.radii)
-    boundaries = make_boundaries([boundary for _, boundary in bodies], names, widest)
+    classes = size_classes(*np.transpose(media.radii))
+    boundaries = make_boundaries([boundary for _, boundary in bodies], names, float(classes[-1]))
     emitted = zip(media.radii[len(media.fills) :], media.emitters, strict=True)
     sizes = [*(_sphere_radii(one) for one in grains), *(np.array([least]) for (least, _), _ in emitted)]
     numbers = np.repeat([names.index(one.material) for one in media.owners], [len(one) for one in sizes])
@@ -80,8 +84,8 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
         )
     bed = settled(grains, table, still, world.gravity, step / count, media.settle)
     rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
-    skin = bed.system.skin / bed.system.widest * widest
-    system = bed.system._replace(boundaries=boundaries, widest=widest, skin=skin, rest_steps=rest)
+    skin = bed.system.skin / float(bed.system.class_radius[0]) * float(classes[0])
+    system = bed.system._replace(boundaries=boundaries, class_radius=classes, skin=skin, rest_steps=rest)
     system = system._replace(soil_cell=world.soil.cell if world.soil else 0.0)
     body = np.array([number for number, _ in bodies], dtype=np.int64)
     return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media))
@@ -131,13 +135,15 @@ def _table(media: GranularMedia) -> PairSurfaces:
     return PairSurfaces((*media.materials, media.boundary), surfaces, media.surface)
 
 
-def _grains(media: GranularMedia) -> list[Grains]:
+def _grains(media: GranularMedia, ground: Ground | None) -> list[Grains]:
     """The grains of each fill, loosely."""
     density = {material.name: material.density for material in media.materials}
+    level = None if ground is None or ground.heightfield is None else functools.partial(_levels, ground)
     found = []
     for fill in media.fills:
         shape = media.shape_of(fill)
-        place, radius = fill_volume(fill, density[fill.material], 1.0 if shape is None else shape.body.reach)
+        reach = 1.0 if shape is None else shape.body.reach
+        place, radius = fill_volume(fill, density[fill.material], level, reach)
         found.append(Grains(place, radius, fill.material, shape=shape, seed=fill.seed))
     return found
 
@@ -146,6 +152,13 @@ def _sphere_radii(grains: Grains) -> np.ndarray:
     """Radii of all spheres of a fill [m]."""
     radius = np.asarray(grains.radius)
     return radius if grains.shape is None else np.outer(radius, grains.shape.body.radius).ravel()
+
+
+def _levels(ground: Ground, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Heights of the ground [m]."""
+    level = np.zeros(len(x))
+    fill_natural_levels(Packed(make_terrain(ground)), np.ascontiguousarray(x), np.ascontiguousarray(y), level)
+    return level
 
 
 def _substeps(media, table, radius, material, walls, soils, step) -> int:
@@ -171,8 +184,8 @@ def _start(system: System, bed: State) -> State:
     contacts = int(bed.listed[1]) + _CONTACTS * count + 4 * len(system.boundaries.kind)
     empty = make_state(system, 0)
     bodies = {name: getattr(empty, name) for name in BODY_ARRAYS}
-    start = with_capacity(bed, count, math.ceil(_MORE * len(bed.pair_other)), contacts, int(bed.clumps[0]))
-    start = start._replace(**bodies)
+    pairs = max(math.ceil(_MORE * bed.listed[0]), len(bed.pair_other))
+    start = with_capacity(bed, count, pairs, contacts, int(bed.clumps[0]))._replace(**bodies)
     start.stale[0], start.time[0], start.account[:] = 1, 0.0, 0.0
     if system.soil_cell > 0.0:
         # the contacts were those of rigid ground

@@ -1,8 +1,10 @@
 """Lists of the pairs of grains, and of grains and boundaries, that may touch before the lists are built again.
 
-Grains are sorted by cells as wide as the largest grain and the skin; a pair is listed once, with the row of the second
-grain above that of the first. Lists are built again once a grain or boundary has moved by half the skin. The order of
-rows and pairs, and so every bit of a run, follows from the state.
+Each size class (`size_classes`) has a grid of cells as wide as its largest grain and the skin, and grains are sorted by
+classes, from the smallest, and by cells. A grain meets those of its own class in the cells around it, and those of each
+larger class in the cells of that grid that it may reach: what is looked at does not grow with the range of the radii. A
+pair is listed once, with the row of the second grain above that of the first. Lists are built again once a grain or
+boundary has moved by half the skin. The order of rows and pairs, and so every bit of a run, follows from the state.
 """
 
 import math
@@ -15,6 +17,8 @@ from grouser.physics.granular.shapes import shape_gap, to_body
 
 # Gap of a body without grains [m].
 _FAR = 1e9
+# Columns of `Workspace.grid` after the cells along the axes.
+_CELL, _GRAINS = 3, 4
 # Growth of the cells where the grains span more of them than there is memory for.
 _WIDER = 1.26
 
@@ -31,9 +35,9 @@ def rebuild(system: System, state: State, work: Workspace):
     """
     if state.clumps[0] > 0:
         remove_whole_clumps(state, work)
-    dims = _sort(system, state, work)
+    _sort(system, state, work)
     after = work.next
-    pairs = _list_pairs(system, dims, work)
+    pairs = _list_pairs(system, work)
     contacts = _list_boundaries(system, state, work)
     if pairs > _room(state.pair_other, after.pair_other) or contacts > _room(
         state.boundary_shape, after.boundary_shape
@@ -59,24 +63,22 @@ def _room(one, other):
 
 @inlined
 def _sort(system: System, state: State, work: Workspace):
-    """Sorts the grains by cells into `work.next`; returns the numbers of cells along the axes."""
-    n = state.number[0]
-    low0, low1, low2, high0, high1, high2 = _extent(n, state)
-    side = 2.0 * system.widest + system.skin
-    cells = work.cell_start.shape[0] - 1
-    while True:
-        d0, d1, d2 = int((high0 - low0) / side) + 1, int((high1 - low1) / side) + 1, int((high2 - low2) / side) + 1
-        if float(d0) * float(d1) * float(d2) <= cells:
-            break
-        side *= _WIDER
-    used = d0 * d1 * d2
+    """Sorts the grains by classes and cells into `work.next`."""
+    n, grid = state.number[0], work.grid
+    used = _lay_grids(system, state, work)
     for c in range(used + 1):
         work.cell_start[c] = 0
     for i in range(n):
         if state.ident[i] < 0:
             continue
-        x, y, z = state.position[i, 0] - low0, state.position[i, 1] - low1, state.position[i, 2] - low2
-        c = (int(z / side) * d1 + int(y / side)) * d0 + int(x / side)
+        a = _class_of(system, state.position[i, 3])
+        x, y, z = (
+            state.position[i, 0] - work.grid_low[0],
+            state.position[i, 1] - work.grid_low[1],
+            state.position[i, 2] - work.grid_low[2],
+        )
+        side = work.grid_side[a]
+        c = grid[a, _CELL] + (int(z / side) * grid[a, 1] + int(y / side)) * grid[a, 0] + int(x / side)
         work.cell[i] = c
         work.cell_start[c + 1] += 1
     for c in range(used):
@@ -102,7 +104,42 @@ def _sort(system: System, state: State, work: Workspace):
         after.clump[i] = state.clump[old]
         for c in range(3):
             after.rest[i, c], after.offset[i, c] = state.rest[old, c], state.offset[old, c]
-    return d0, d1, d2
+
+
+@inlined
+def _class_of(system: System, radius):
+    """Size class of a grain: the smallest with a grain as large."""
+    a = 0
+    while radius > system.class_radius[a]:
+        a += 1
+    return a
+
+
+@inlined
+def _lay_grids(system: System, state: State, work: Workspace):
+    """Chooses the cells of the classes, whose share of all cells is that of the grains; returns the number in use."""
+    grid, cells, present, used = work.grid, work.cell_start.shape[0] - 1, 0, 0
+    low0, low1, low2, high0, high1, high2 = _extent(state.number[0], state)
+    work.grid_low[0], work.grid_low[1], work.grid_low[2] = low0, low1, low2
+    for a in range(grid.shape[0]):
+        grid[a, _GRAINS] = 0
+    for i in range(state.number[0]):
+        if state.ident[i] >= 0:
+            grid[_class_of(system, state.position[i, 3]), _GRAINS] += 1
+            present += 1
+    for a in range(grid.shape[0]):
+        grid[a, _CELL] = used
+        if grid[a, _GRAINS] == 0:
+            continue
+        share, side = cells * grid[a, _GRAINS] // present, 2.0 * system.class_radius[a] + system.skin
+        while True:
+            d0, d1, d2 = int((high0 - low0) / side) + 1, int((high1 - low1) / side) + 1, int((high2 - low2) / side) + 1
+            if float(d0) * float(d1) * float(d2) <= share:
+                break
+            side *= _WIDER
+        grid[a, 0], grid[a, 1], grid[a, 2], work.grid_side[a] = d0, d1, d2, side
+        used += d0 * d1 * d2
+    return used
 
 
 @inlined
@@ -122,30 +159,61 @@ def _extent(n, state: State):
 
 
 @inlined
-def _list_pairs(system: System, dims, work: Workspace):
+def _list_pairs(system: System, work: Workspace):
     """Lists the near pairs of `work.next`; returns their number, which may be above what there is room for."""
-    after, d0, d1, d2 = work.next, dims[0], dims[1], dims[2]
-    room, k = after.pair_other.shape[0], 0
-    for i in range(after.number[0]):
-        after.pair_start[i] = k
-        c = work.cell[work.order[i]]
-        c0, c1, c2 = c % d0, c // d0 % d1, c // (d0 * d1)
-        x, y, z = after.position[i, 0], after.position[i, 1], after.position[i, 2]
-        reach = after.position[i, 3] + system.skin
-        # half of the cells around: this one, the next in x, the row ahead in y, the layer ahead in z
-        for b2 in range(c2, min(c2 + 2, d2)):
-            for b1 in range(c1 if b2 == c2 else max(c1 - 1, 0), min(c1 + 2, d1)):
-                for b0 in range(c0 if b2 == c2 and b1 == c1 else max(c0 - 1, 0), min(c0 + 2, d0)):
-                    b = (b2 * d1 + b1) * d0 + b0
-                    for j in range(i + 1 if b == c else work.cell_start[b], work.cell_start[b + 1]):
-                        e0, e1, e2 = x - after.position[j, 0], y - after.position[j, 1], z - after.position[j, 2]
-                        near = reach + after.position[j, 3]
-                        if e0 * e0 + e1 * e1 + e2 * e2 < near * near and are_apart(after, i, j):
-                            if k < room:
-                                after.pair_other[k] = j
-                            k += 1
-    after.pair_start[after.number[0]] = k
+    after, grid, start, k, i = work.next, work.grid, work.cell_start, 0, 0
+    work.compared[0] = 0
+    for a in range(grid.shape[0]):
+        d0, d1, d2, first = grid[a, 0], grid[a, 1], grid[a, 2], grid[a, _CELL]
+        for _ in range(grid[a, _GRAINS]):
+            after.pair_start[i] = k
+            at = work.cell[work.order[i]]
+            c0, c1, c2 = (at - first) % d0, (at - first) // d0 % d1, (at - first) // (d0 * d1)
+            # half of the cells around: this one, the next in x, the row ahead in y, the layer ahead in z
+            for b2 in range(c2, min(c2 + 2, d2)):
+                for b1 in range(c1 if b2 == c2 else max(c1 - 1, 0), min(c1 + 2, d1)):
+                    for b0 in range(c0 if b2 == c2 and b1 == c1 else max(c0 - 1, 0), min(c0 + 2, d0)):
+                        b = first + (b2 * d1 + b1) * d0 + b0
+                        k = _list_rows(system, work, i, i + 1 if b == at else start[b], start[b + 1], k)
+            for other in range(a + 1, grid.shape[0]):
+                k = _list_larger(system, work, i, other, k)
+            i += 1
+    after.pair_start[i] = k
     return k
+
+
+@inlined
+def _list_larger(system: System, work: Workspace, i, a, k):
+    """Lists the pairs of a grain with those of a larger class; returns the number of pairs so far."""
+    grid, low, position, found = work.grid, work.grid_low, work.next.position, k
+    if grid[a, _GRAINS] > 0:
+        d0, d1, d2, side = grid[a, 0], grid[a, 1], grid[a, 2], work.grid_side[a]
+        x, y, z = position[i, 0] - low[0], position[i, 1] - low[1], position[i, 2] - low[2]
+        reach = position[i, 3] + system.skin + system.class_radius[a]
+        for b2 in range(max(int((z - reach) / side), 0), min(int((z + reach) / side) + 1, d2)):
+            for b1 in range(max(int((y - reach) / side), 0), min(int((y + reach) / side) + 1, d1)):
+                # cells of a row are in succession
+                b = grid[a, _CELL] + (b2 * d1 + b1) * d0
+                b0, end = max(int((x - reach) / side), 0), min(int((x + reach) / side) + 1, d0)
+                found = _list_rows(system, work, i, work.cell_start[b + b0], work.cell_start[b + end], found)
+    return found
+
+
+@inlined
+def _list_rows(system: System, work: Workspace, i, first, end, k):
+    """Lists the pairs of a grain with those of some rows; returns the number of pairs so far."""
+    after, found = work.next, k
+    x, y, z = after.position[i, 0], after.position[i, 1], after.position[i, 2]
+    reach = after.position[i, 3] + system.skin
+    for j in range(first, end):
+        e0, e1, e2 = x - after.position[j, 0], y - after.position[j, 1], z - after.position[j, 2]
+        near = reach + after.position[j, 3]
+        if e0 * e0 + e1 * e1 + e2 * e2 < near * near and are_apart(after, i, j):
+            if found < after.pair_other.shape[0]:
+                after.pair_other[found] = j
+            found += 1
+    work.compared[0] += end - first
+    return found
 
 
 @inlined

@@ -9,7 +9,7 @@ from grouser.physics.base.kernel import kernel
 from grouser.physics.contact.rays import behind, border, cell_of
 from grouser.physics.granular.arrays import State
 
-# Side of a cell by the largest radius, and its growth where there would be too many cells [-].
+# Side of a cell by the mean radius, and its growth where there would be too many cells or items [-].
 _SIDE, _WIDER = 4.0, 1.26
 # Cells by grains, at least so many; cells that a grain may be in.
 _CELLS, _LEAST = 8, 64
@@ -55,16 +55,19 @@ def sort_into_cells(state: State, grid: GrainGrid):
     grid.size[:] = 0
     if n == 0:
         return
-    widest = 0.0
+    total = 0.0
     for c in range(3):
         grid.low[c], grid.high[c] = math.inf, -math.inf
     for i in range(n):
-        widest = max(widest, position[i, 3])
+        total += position[i, 3]
         for c in range(3):
             grid.low[c] = min(grid.low[c], position[i, c] - position[i, 3])
             grid.high[c] = max(grid.high[c], position[i, c] + position[i, 3])
-    side, cells = _SIDE * widest, grid.start.shape[0] - 1
-    while _along(grid, side, 0) * _along(grid, side, 1) * _along(grid, side, 2) > float(cells):
+    side, cells = _SIDE * total / n, grid.start.shape[0] - 1
+    while (
+        _along(grid, side, 0) * _along(grid, side, 1) * _along(grid, side, 2) > float(cells)
+        or _items(state, grid, side) > grid.item.shape[0]
+    ):
         side *= _WIDER
     grid.side[0] = side
     for c in range(3):
@@ -84,6 +87,19 @@ def sort_into_cells(state: State, grid: GrainGrid):
 def _along(grid: GrainGrid, side, c):
     """Number of cells along an axis."""
     return math.floor((grid.high[c] - grid.low[c]) / side) + 1.0
+
+
+@kernel
+def _items(state: State, grid: GrainGrid, side):
+    """Number of cells that the grains are in, each counted for each grain."""
+    position, low, items = state.position, grid.low, 0
+    for i in range(state.number[0]):
+        cells, radius = 1, position[i, 3]
+        for c in range(3):
+            first, last = position[i, c] - radius - low[c], position[i, c] + radius - low[c]
+            cells *= int(last / side) - int(first / side) + 1
+        items += cells
+    return items
 
 
 @kernel

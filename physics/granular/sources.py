@@ -7,7 +7,7 @@ import numpy as np
 
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.granular.arrays import State
+from grouser.physics.granular.arrays import State, Workspace
 from grouser.physics.granular.clump_births import add_clump, place_grain, place_spheres, random_turn
 from grouser.physics.granular.free_places import is_free
 
@@ -63,33 +63,39 @@ def emit(context: Context):
     """Makes the grains and clumps that are due, where they touch neither grains nor boundaries.
 
     A grain for which there is no place stays due, and those of its emitter after it: the next step tries other places.
+    It keeps its radius, whatever other emitters make meanwhile.
 
     Args:
         context: its grains get the new ones behind their last ones; bodies are where they are at the time.
 
     Returns:
-        Whether there was room; if not, `needed` says for how many grains and clumps there must be.
+        Whether there was room; if not, `needed` says for how many grains and clumps there must be, and another call
+        goes on.
     """
     sources, own = context.system.granular.sources, context.state.granular
     state, emitted, work = own.grains, own.emitted, context.workspace.granular.grains
     steps, step = context.state.step_count[0], context.system.settings.step
-    grains, clumps, time = state.number[0], state.clumps[0], steps * step
-    for e in range(emitted.shape[0]):
-        due = max(_due(sources, e, time) - emitted[e], 0)
-        spheres = sources.sphere_start[e + 1] - sources.sphere_start[e]
-        grains += due * max(spheres, 1)
-        clumps += due if spheres > 0 else 0
-    if grains > state.position.shape[0] or clumps > state.clump_position.shape[0]:
-        work.needed[2], work.needed[3] = grains, clumps
-        return False
     for e in range(emitted.shape[0]):
         tried = _due(sources, e, (steps - 1) * step)
-        for _ in range(_due(sources, e, time) - emitted[e]):
+        for _ in range(_due(sources, e, steps * step) - emitted[e]):
+            if not _has_room(sources, e, state, work):
+                return False
             again = steps if emitted[e] < tried else 0
             if not _emit_one(context, e, emitted[e], again):
                 break
             emitted[e] += 1
     return True
+
+
+@inlined
+def _has_room(sources: Sources, e, state: State, work: Workspace):
+    """Whether there is room for what an emitter makes next; if not, notes what is needed."""
+    spheres = sources.sphere_start[e + 1] - sources.sphere_start[e]
+    grains, clumps = state.number[0] + max(spheres, 1), state.clumps[0] + min(spheres, 1)
+    if grains <= state.position.shape[0] and clumps <= state.clump_position.shape[0]:
+        return True
+    work.needed[2], work.needed[3] = grains, clumps
+    return False
 
 
 @inlined
@@ -109,17 +115,17 @@ def _emit_one(context: Context, e, count, again):
     sources, state = context.system.granular.sources, context.state.granular.grains
     number, n, first, end = sources.number, state.number[0], sources.sphere_start[e], sources.sphere_start[e + 1]
     least, largest = number[e, _LEAST], number[e, _LARGEST]
-    seed, born = sources.seed[e], state.born[0]
-    radius = least + (largest - least) * _random(seed, count, 0, born, 0)
+    seed = sources.seed[e]
+    radius = least + (largest - least) * _random(seed, e, count, 0, 0)
     turn = random_turn(
-        _random(seed, count, _TURN, born, 0),
-        _random(seed, count, _TURN + 1, born, 0),
-        _random(seed, count, _TURN + 2, born, 0),
+        _random(seed, e, count, _TURN, 0),
+        _random(seed, e, count, _TURN + 1, 0),
+        _random(seed, e, count, _TURN + 2, 0),
     )
     for trial in range(_TRIALS):
-        x0 = (2.0 * _random(seed, count, 4 * trial + 1, born, again) - 1.0) * sources.half[e, 0]
-        x1 = (2.0 * _random(seed, count, 4 * trial + 2, born, again) - 1.0) * sources.half[e, 1]
-        x2 = (2.0 * _random(seed, count, 4 * trial + 3, born, again) - 1.0) * sources.half[e, 2]
+        x0 = (2.0 * _random(seed, e, count, 4 * trial + 1, again) - 1.0) * sources.half[e, 0]
+        x1 = (2.0 * _random(seed, e, count, 4 * trial + 2, again) - 1.0) * sources.half[e, 1]
+        x2 = (2.0 * _random(seed, e, count, 4 * trial + 3, again) - 1.0) * sources.half[e, 2]
         axes, centre = sources.rotation, sources.centre
         place = (
             centre[e, 0] + axes[e, 0, 0] * x0 + axes[e, 0, 1] * x1 + axes[e, 0, 2] * x2,
@@ -163,9 +169,9 @@ def _add(sources: Sources, e, state: State, n, mass, clump):
 
 
 @inlined
-def _random(seed, count, draw, born, again):
+def _random(seed, e, count, draw, again):
     """A number from 0 to 1 that these determine (SplitMix64, Steele et al., 2014)."""
-    key = (again << 32) + count * 131 + draw + 1 + born * 8191
+    key = (again << 32) + count * 131 + draw + 1 + e * 8191
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(key)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -15,8 +15,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from grouser.physics.base.checks import STEPS_MAX, require_count
-from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.kernel import kernel
+from grouser.physics.base.memory import require_memory
 from grouser.physics.base.packed import packed_at
 from grouser.physics.base.phases import NOTHING
 from grouser.physics.base.trees import copy_into, element, leaves, stacked
@@ -85,7 +85,7 @@ class Batch(Generic[Copy]):
 
     def __init__(self, engine: Engine, count: int, simulation_on: Callable[[Engine], Copy]):
         copies = require_count("count", count, 1, _COPIES_MAX, " of copies")
-        _require_memory(engine.buffers, copies)
+        require_memory("count", copies, sum(leaf.nbytes for leaf in leaves(engine.buffers)), "a copy")
         buffers: Buffers = stacked([engine.buffers] * copies)
         self.state: State = buffers.state
         self.command: Command = buffers.command
@@ -194,12 +194,3 @@ class Batch(Generic[Copy]):
         shares = [self._pool.submit(self._run, first, last, *arguments) for first, last in pairwise(bounds)]
         for share in shares:
             share.result()
-
-
-def _require_memory(buffers: Buffers, copies: int) -> None:
-    """Refuses more copies than the computer's memory holds."""
-    each = sum(leaf.nbytes for leaf in leaves(buffers))
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if copies * each > memory:
-        valid = f"at most {memory // each} here: a copy takes {each / 1e6:.3g} MB of {memory / 1e9:.3g} GB"
-        raise ParameterError("count", copies, valid)

@@ -304,6 +304,29 @@ def test_operator_moves_and_stops_a_machine(peer, start_simulator, start_operato
     peer.wait_for(lambda: node.report.emergency_stop, "the machine stopped")
 
 
+def test_levers_dig_with_the_excavator(peer, start_simulator, start_operator, valves):
+    """Stick away and bucket out, boom down into the soil, bucket and stick in: the bucket has soil in it."""
+    start_simulator(machine="excavator", world="quarry", start_paused=True, step_request_count=100)
+    _, joystick = start_operator()
+    joints = peer.hear(JointState, "joint_states")
+    load = peer.hear(DynamicInterfaceGroupValues, "bucket/load")
+
+    def angle(message: JointState, name: str) -> float:
+        return message.position[list(message.name).index(name)]
+
+    def mass(message: DynamicInterfaceGroupValues) -> float:
+        return message.interface_values[list(message.interface_groups).index("bucket")].values[0]
+
+    joystick.begin(valves)
+    joystick.hold({STICK: 1.0, BUCKET: -1.0}, DEAD_MAN)
+    peer.step_until(joints, lambda m: angle(m, "stick") > -0.8 and angle(m, "bucket") > -0.2, "the arm is out")
+    joystick.hold({BOOM: 1.0}, DEAD_MAN)
+    peer.step_until(joints, lambda m: angle(m, "boom") < 0.1, "the boom is down")
+    assert mass(load.all()[-1]) == 0.0
+    joystick.hold({BUCKET: 1.0, STICK: -0.4}, DEAD_MAN)
+    peer.step_until(load, lambda m: mass(m) > 5.0, "soil in the bucket")
+
+
 def test_a_tip_moves_by_measured_joints_and_stands_without(peer, start_operator, valves):
     """The valves of the arm are commanded together once joint_states are there."""
     _, joystick = start_operator(pattern="excavator_tip")

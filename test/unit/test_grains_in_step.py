@@ -140,6 +140,16 @@ def test_settled_beds_are_kept():
     assert np.abs(first.grains.velocity).max() < 0.1
 
 
+def test_fills_that_overlap_are_relaxed():
+    text = PIT.format(spawn=0.4) + GRAINS.format(settle=0.0, height=0.2, middle=0.1, count=9)
+    text += "    again: {material: gravel, box: [0.4, 0.4, 0.2], xyz: [0.01, 0, 0.1], radius: 0.03, count: 9}\n"
+    with pytest.warns(RuntimeWarning, match="pairs of grains start inside each other"):
+        simulation = grouser.Simulation(box(), parse_world(text, "twice.yaml"))
+    place, radius = simulation.grains.position, simulation.grains.radius
+    distance = np.linalg.norm(place[:, None] - place, axis=2) + np.eye(len(place))
+    assert (distance > radius[:, None] + radius - 0.01 * 0.03).all()
+
+
 def test_grains_inside_a_machine_are_taken_away():
     simulation = grouser.Simulation(box(), pit(spawn=0.06))
     (warning,) = [text for text in simulation.warnings if "grains" in text]
@@ -171,7 +181,7 @@ def test_bad_input_is_refused_with_the_place():
     wrong = {
         "count: 60": ("count: 100000", "count of fill 'pit'"),
         "youngs_modulus: 1.0e6": ("youngs_modulus: 1.0e14", "softer or larger grains"),
-        "radius: [0.025, 0.035]": ("radius: [0.001, 0.035]", "the largest is at most 6 times the least"),
+        "radius: [0.025, 0.035]": ("radius: [0.0003, 0.035]", "the largest is at most 100 times the least"),
         "material: gravel, box": ("material: sand, box", "one of gravel"),
     }
     good = PIT.format(spawn=0.4) + GRAINS.format(settle=0.0, height=0.6, middle=0.3, count=60)
@@ -245,11 +255,16 @@ def test_emitters_and_sinks_keep_count():
     assert _bits(simulation) == after
 
 
-def _emitted(emitter: str, steps: int, around: str = "ground: {height: 0.0}", machine: str = BOX) -> np.ndarray:
-    """Places of grains in the step in which an emitter made them, far below the one of the fill."""
+def _emitting(emitters: str, around: str = "ground: {height: 0.0}", machine: str = BOX) -> grouser.Simulation:
+    """Emitters, far below the one grain of the fill."""
     grains = GRAINS.format(settle=0.0, height=0.4, middle=3.0, count=1)
-    text = f"{around}\nspawn: {{xyz: [0, 0, 5]}}\n{grains}  emitters: {{pipe: {{material: gravel, {emitter}}}}}\n"
-    simulation = grouser.Simulation(parse_machine(machine, "machine.urdf"), parse_world(text, "emitter.yaml"))
+    text = f"{around}\nspawn: {{xyz: [0, 0, 5]}}\n{grains}  emitters: {{{emitters}}}\n"
+    return grouser.Simulation(parse_machine(machine, "machine.urdf"), parse_world(text, "emitter.yaml"))
+
+
+def _emitted(emitter: str, steps: int, around: str = "ground: {height: 0.0}", machine: str = BOX) -> np.ndarray:
+    """Places of grains in the step in which an emitter made them."""
+    simulation = _emitting(f"pipe: {{material: gravel, {emitter}}}", around, machine)
     known, places = simulation.grains.ident, []
     for _ in range(steps):
         simulation.step(1)
@@ -293,6 +308,44 @@ def test_emitters_leave_out_places_in_soft_ground():
     assert len(places) == 20
     # the nearest cell is at most half a diagonal away, where the lower side of a grain is higher by 1.6e-3 m
     assert (places[:, 2] > 0.125 - 1.7e-3).all()
+
+
+def test_grains_do_not_begin_below_a_height_field(tmp_path):
+    """A slope of 1:2, as far as the box of the emitter and the fill reach."""
+    np.save(tmp_path / "slope.npy", np.outer(np.linspace(-0.5, 0.5, 5), np.ones(5)))
+    field = f"ground: {{heightfield: {{file: {tmp_path / 'slope.npy'}, cell: 0.5}}}}"
+    places = _emitted("box: [1, 1, 0.6], xyz: [0, 0, 0], rate: 1000, radius: 0.025, end: 0.02", 40, field)
+    assert len(places) == 20
+    # they fall by 1e-5 m in the first step
+    steep = np.hypot(1.0, 0.5)
+    assert (places[:, 2] - 0.5 * places[:, 0] > 0.025 * steep - 2e-5).all()
+    text = f"{field}\nspawn: {{xyz: [0, 0, 5]}}\n" + GRAINS.format(settle=0.0, height=0.4, middle=0.0, count=40)
+    grains = grouser.Simulation(box(), parse_world(text, "slope.yaml")).grains
+    assert (grains.position[:, 2] - 0.5 * grains.position[:, 0] > 0.99 * grains.radius * steep).all()
+
+
+def test_emitters_do_not_depend_on_each_other():
+    """Also where grains wait for a free place: the box has room for few at a time."""
+    pipe = "pipe: {material: gravel, box: [0.1, 0.1, 0.1], xyz: [0, 0, 1], rate: 1000, radius: [0.02, 0.035]}"
+    other = ", other: {material: gravel, box: [1, 1, 1], xyz: [9, 0, 2], rate: 300, radius: [0.02, 0.035]}"
+    radii = []
+    for emitters in (pipe, pipe + other):
+        simulation = _emitting(emitters)
+        simulation.step(300)
+        grains = simulation.grains
+        radii.append(grains.radius[(grains.position[:, 0] < 5.0) & (grains.ident > 0)])
+    assert 3 < len(radii[0]) < 60
+    assert np.array_equal(*radii)
+
+
+def test_blocked_emitters_take_no_memory():
+    """A box in the ground, and one beside it that makes its grains."""
+    buried = "buried: {material: gravel, box: [1, 1, 0.5], xyz: [0, 0, -0.5], rate: 100000, radius: 0.02}"
+    free = ", free: {material: gravel, box: [1, 1, 1], xyz: [0, 0, 1], rate: 300, radius: 0.02, end: 0.05}"
+    simulation = _emitting(buried + free)
+    simulation.step(100)
+    assert simulation.state.granular.emitted.tolist() == [0, 15]
+    assert len(simulation.state.granular.grains.position) < 60
 
 
 def test_obstacle_vibrates_for_grains():

@@ -15,6 +15,7 @@ from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.materials import damping_ratio, reduced_modulus, reduced_shear_modulus, restitution_of
 from grouser.physics.granular.pairs import ADHESION, FRICTION, PairSurfaces, make_pairs
 from grouser.physics.granular.shapes import nearest, nearest_of_triangle
+from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.time_step import contact_time, largest_overlap, rayleigh_time
 
 GLASS = GrainMaterial("glass", 1e7, 0.25, 2500.0)
@@ -95,7 +96,7 @@ def test_wrong_surfaces_are_refused(given, told):
     [
         ({"step": 1e-3}, r"at most 0.000103 s: a contact lasts 0.00103 s"),
         ({"materials": []}, "material"),
-        ({"grains": Grains(np.zeros((2, 3)), np.array([0.001, 0.01]), "glass")}, "at most 6 times the least"),
+        ({"grains": Grains(np.zeros((2, 3)), np.array([0.001, 0.11]), "glass")}, "at most 100 times the least"),
         ({"grains": Grains(np.zeros((2, 2)), 0.01, "glass")}, "position"),
         ({"boundaries": [Boundary("floor", [Plane((0, 0, 0), (0, 0, 0), "glass")])]}, "direction of floor.shapes"),
         ({"boundaries": [Boundary("floor", [Mesh(np.zeros((1, 3, 3)), "glass")])]}, "triangles with an area"),
@@ -105,6 +106,20 @@ def test_wrong_beds_are_refused(change, told):
     given = {"grains": Grains(np.zeros((1, 3)), 0.005, "glass"), "materials": [GLASS], "default_surface": Surface()}
     with pytest.raises(ParameterError, match=told):
         GranularBed(**{**given, **change})
+
+
+def test_more_grains_than_memory_are_refused():
+    """Before anything is made: a contact with 1000 springs takes 24 kB, and a grain has room for ten."""
+    many = Surface(tangential="partial_slip", springs=1000)
+    with pytest.raises(ParameterError, match=r"number of grains = 1000000 .* each, with its contacts, takes 0.48. MB"):
+        GranularBed(Grains(np.zeros((1_000_000, 3)), 0.005, "glass"), [GLASS], default_surface=many)
+
+
+def test_size_classes_hold_radii_of_up_to_a_factor_of_two():
+    radii = np.array([0.5, 1.0, 0.49, 0.1, 0.06])
+    assert size_classes(radii, radii).tolist() == [0.1, 0.49, 1.0]
+    # ranges: the second begins within the first class, the third is a class by itself
+    assert size_classes(np.array([3.0, 1.0, 0.3]), np.array([4.0, 2.5, 0.4])).tolist() == [0.4, 2.0, 4.0]
 
 
 def test_nearest_points_of_round_shapes():

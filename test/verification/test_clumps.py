@@ -277,6 +277,22 @@ def test_added_and_removed_clumps_are_whole():
     assert np.isfinite(bed.position).all()
 
 
+def test_clumps_that_start_inside_each_other_are_pushed_apart():
+    """As they are, without a turn: two crossed rods and one that begins in the floor."""
+    place = np.array([[0.0, 0.0, 0.02], [0.002, 0.001, 0.021], [0.1, 0.0, 0.003]])
+    turn = np.concatenate([ALONG_X, ALONG_Y, ALONG_Y])
+    grains = Grains(place, SIZE, "glass", shape=ROD, orientation=turn)
+    floor = [Boundary("floor", [Plane((0, 0, 0), (0, 0, 1), "glass")])]
+    with pytest.warns(RuntimeWarning, match="start inside each other, and 2 grains in boundaries"):
+        bed = GranularBed(grains, [GLASS], boundaries=floor, default_surface=ROUGH)
+    assert np.array_equal(bed.clumps.orientation, turn)
+    assert bed.clumps.position[2] == pytest.approx([0.1, 0.0, bed.radius[0]], abs=0.011 * bed.radius[0])
+    apart = np.linalg.norm(bed.position[:2, np.newaxis] - bed.position[2:4], axis=2)
+    assert apart.min() > 1.98 * bed.radius[0]
+    within = np.linalg.norm(bed.position[0::2] - bed.position[1::2], axis=1)
+    assert within == pytest.approx(1.5 * bed.radius[0], rel=1e-12)
+
+
 def test_bad_clumps_are_refused():
     wrong = {
         "2 to 200; a grain without a clump is one sphere": (((0, 0, 0), 1.0),),

@@ -23,10 +23,10 @@ TANGENTIAL_LAWS = ("no_slip", "displacement", "partial_slip", "none")
 ROLLING_LAWS = ("spring", "constant", "none")
 DAMPING_ENDS = ("zero_force", "zero_overlap")
 _VOLUMES = "a Box, Cylinder, Sphere or ClosedMesh"
-# Number of grains, at most: 2.6 kB each.
+# Number of grains, at most: 2.7 kB each.
 MOST_GRAINS = 2_000_000
-# Widest grain by the narrowest, at most: a cell of the grid holds the cube of it of the narrowest.
-WIDEST_RANGE = 6.0
+# Largest radius by the least: steps are those of the smallest grains, and a grain meets each size class by itself.
+WIDEST_RANGE = 100.0
 # Least restitution of a contact that ends at zero force [-].
 LEAST_RESTITUTION = 1e-3
 
