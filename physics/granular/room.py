@@ -200,6 +200,7 @@ def clear_outputs(work: Workspace) -> None:
     """Forgets the last step, and one that has begun."""
     work.made[0], work.diverged[0], work.stiffest[0] = -1, False, 0.0
     work.grains.impulse[:], work.grains.stiffening[:], work.grains.woken[:] = 0.0, 0.0, False
+    work.grains.unquiet[0] = True
 
 
 def needed_capacity(state: State, work: Workspace) -> tuple[int, int, int, int]:
