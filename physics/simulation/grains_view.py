@@ -122,7 +122,8 @@ class GrainsView:
     def _loads(self) -> np.ndarray:
         """Load of each row."""
         load = np.zeros(len(self._state.position))
-        find_loads(self._engine.packed.granular.grains, Packed(self._state), load)
+        if len(load):
+            find_loads(self._engine.packed.granular.grains, Packed(self._state), load)
         return load
 
     @property

@@ -72,7 +72,7 @@ def sphere(cell: float, friction: float = 0.5) -> Sphere:
     surface = Surface(restitution=0.3, friction=friction)
     pairs = make_pairs(PairSurfaces([GrainMaterial("steel", 1e8, density=7800.0)], {}, surface))
     boundaries = make_boundaries([Boundary("ground", [SoilSurface("steel")])], ["steel"], RADIUS)
-    system = System(pairs, boundaries, np.array([0.0, 0.0, -GRAVITY]), 0.01, RADIUS, soil_cell=cell)
+    system = System(pairs, boundaries, np.array([0.0, 0.0, -GRAVITY]), 0.01, np.array([RADIUS]), soil_cell=cell)
     state = make_state(system, 1)
     state.number[0] = state.boundary_start[1] = 1
     # the place has no symmetry with the cells

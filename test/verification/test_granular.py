@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from grouser import DivergenceError, ParameterError
+from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.bed import Grains, GranularBed
 from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Vibration
 from grouser.physics.granular.filling import open_box
+from grouser.physics.granular.rays import make_grain_grid, ray_to_grains, sort_into_cells
 
 RADIUS, GRAVITY = 0.005, 9.81
 GLASS = GrainMaterial("glass", 1e7, 0.25, 2500.0)
@@ -138,6 +140,27 @@ def test_range_of_radii_does_not_make_lists_dearer():
     """Distances taken for a grain, by counts: beside spheres of one size, and beside one grid for all."""
     equal, wide = (bed.granular.work.compared[0] for bed in (mixture(1.0), mixture(20.0)))
     assert wide < 1.5 * equal
+
+
+def test_rays_meet_grains_of_all_sizes():
+    """Through cells that are no wider than the small ones need: no cell has more than a share of all grains."""
+    bed = mixture(20.0)
+    grid = make_grain_grid(bed.count)
+    state, cells = bed._packed.state, Packed(grid)
+    sort_into_cells(state, cells)
+    assert np.diff(grid.start).max() < 0.1 * bed.count
+    rng = np.random.default_rng(4)
+    met = 0
+    for target in rng.permutation(bed.position)[:50]:
+        eye = bed.position.mean(axis=0) + 0.2 * rng.normal(size=3)
+        way = (target - eye) / np.linalg.norm(target - eye)
+        along = (bed.position - eye) @ way
+        square = bed.radius**2 - ((bed.position - eye) ** 2).sum(axis=1) + along**2
+        hit = (square > 0.0) & (along > 0.0)
+        expected = np.min(along[hit] - np.sqrt(square[hit]), initial=np.inf)
+        assert ray_to_grains(state, cells, *eye, *way, 10.0) == pytest.approx(expected, abs=1e-12)
+        met += expected < 10.0
+    assert met == 50
 
 
 def test_wide_ranges_keep_momentum_whenever_lists_are_built():
