@@ -4,6 +4,7 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
+from grouser.physics.granular.clump_motion import clump_mobility
 from grouser.physics.granular.contact_law import contact_force
 from grouser.physics.granular.grain_force import add_grain_force
 from grouser.physics.granular.manifold import find_manifold
@@ -41,7 +42,7 @@ def add_contact_forces(
 def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
     """Forces between grains: those on the first of the pairs of a row are summed before they are stored."""
     position, velocity, spin, force, torque = state.position, state.velocity, state.spin, work.force, work.torque
-    start, history = state.pair_start, state.pair_history
+    start, history, clumped = state.pair_start, state.pair_history, state.clumps[0] > 0
     for i in range(state.number[0]):
         if work.quiet[i]:
             continue
@@ -80,9 +81,12 @@ def _add_pairs(system: System, state: State, work: Workspace, step, recorded):
                 velocity[i, 2] - velocity[j, 2] - (w0 * n1 - w1 * n0),
             )
             turning = spin[i, 0] - spin[j, 0], spin[i, 1] - spin[j, 1], spin[i, 2] - spin[j, 2]
+            mobility = velocity[i, 3] + velocity[j, 3]
+            if clumped:
+                mobility = clump_mobility(state, i, n0, n1, n2) + clump_mobility(state, j, n0, n1, n2)
             push, damped, g0, g1, g2, m0, m1, m2 = contact_force(
                 system.pairs, row + state.material[j], radius * position[j, 3] / both,
-                1.0 / (velocity[i, 3] + velocity[j, 3]), overlap, (n0, n1, n2), speed, turning, step, history, k,
+                1.0 / mobility, overlap, (n0, n1, n2), speed, turning, step, history, k,
             )  # fmt: skip
             if recorded:
                 _store(work.pair_force, k, push, damped, g0, g1, g2, m0, m1, m2)
@@ -202,7 +206,7 @@ def add_boundary_force(
     turning = spin[i, 0] - moving[b, 3], spin[i, 1] - moving[b, 4], spin[i, 2] - moving[b, 5]
     pair = state.material[i] * system.pairs.materials + system.boundaries.material[s]
     push, damped, g0, g1, g2, m0, m1, m2 = contact_force(
-        system.pairs, pair, radius, 1.0 / state.velocity[i, 3], overlap, normal, speed, turning, step,
+        system.pairs, pair, radius, 1.0 / clump_mobility(state, i, n0, n1, n2), overlap, normal, speed, turning, step,
         state.boundary_history, k,
     )  # fmt: skip
     contact = state.boundary_contact

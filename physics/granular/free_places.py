@@ -11,20 +11,21 @@ from grouser.physics.soil.tiles import natural_level, surface_of
 
 
 @kernel
-def is_free(context: Context, n):
-    """Whether a grain touches neither those in the rows before its own nor a boundary.
+def is_free(context: Context, n, others):
+    """Whether a grain touches neither others nor a boundary.
 
     Args:
         context: its bodies are where the state of the grains says.
         n: row with the grain's place and radius.
+        others: number of the first rows that hold the others.
     """
-    return not _touches_grain(context.state.granular.grains, n) and not _touches_boundary(context, n)
+    return not _touches_grain(context.state.granular.grains, n, others) and not _touches_boundary(context, n)
 
 
 @inlined
-def _touches_grain(state: State, n):
+def _touches_grain(state: State, n, others):
     position = state.position
-    for i in range(n):
+    for i in range(others):
         e0, e1, e2 = (
             position[i, 0] - position[n, 0],
             position[i, 1] - position[n, 1],

@@ -70,17 +70,16 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
         return no_grains()
     table = _table(media)
     names = [material.name for material in table.materials]
-    grains = _grains(media, world.ground) if media.fills else Grains(np.zeros((0, 3)), np.zeros(0), [])
+    grains = _grains(media, world.ground)
     surface = _surfaces(machine, world, shapes, names)
     fixed = _world_boundaries(world, shapes, surface, names)
     bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
     classes = size_classes(*np.transpose(media.radii))
     boundaries = make_boundaries([boundary for _, boundary in bodies], names, float(classes[-1]))
-    emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
-    if media.lumps:
-        emitted.append((media.lumps, len(media.materials) - 1))
-    radius = np.array([*np.asarray(grains.radius), *(one for one, _ in emitted)])
-    numbers = np.array([*(names.index(name) for name in grains.material), *(one for _, one in emitted)])
+    sizes = [*map(_sphere_radii, grains), *(np.array([least]) for least, _ in media.radii[len(media.fills) :])]
+    # lumps are of the last material
+    kinds = [*(names.index(one.material) for one in media.owners), *[len(media.materials) - 1] * bool(media.lumps)]
+    radius, numbers = np.concatenate(sizes), np.repeat(kinds, [len(one) for one in sizes])
     soils = world.soil.soils if world.soil else ()
     count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), soils, step)
     rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
@@ -124,8 +123,23 @@ def _sources(media: GranularMedia) -> Sources:
         np.reshape(np.array(number, float), (-1, WIDTH)),
         material,
         np.array([one.seed for one in media.emitters], dtype=np.int64),
+        *_emitted_clumps(media),
         *_boxes(media.sinks),
     )
+
+
+def _emitted_clumps(media: GranularMedia) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Spheres of the clumps of emitters, as of `Sources`."""
+    shapes = [media.shape_of(one) for one in media.emitters]
+    count = [0 if shape is None else len(shape.spheres) for shape in shapes]
+    sphere, share, inertia = [np.zeros((0, 4))], [np.zeros(0)], np.zeros((len(shapes), 3))
+    for e, shape in enumerate(shapes):
+        if shape is not None:
+            sphere.append(np.column_stack([shape.body.centre, shape.body.radius]))
+            share.append(shape.shares)
+            inertia[e] = shape.body.inertia
+    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    return start, np.concatenate(sphere), np.concatenate(share), inertia
 
 
 def _boxes(owners: Sequence[GrainEmitter | GrainSink]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -140,14 +154,23 @@ def _table(media: GranularMedia) -> PairSurfaces:
     return PairSurfaces((*media.materials, media.boundary), surfaces, media.surface)
 
 
-def _grains(media: GranularMedia, ground: Ground | None) -> Grains:
-    """The grains of all fills, loosely."""
+def _grains(media: GranularMedia, ground: Ground | None) -> list[Grains]:
+    """The grains of each fill, loosely."""
     density = {material.name: material.density for material in media.materials}
     level = None if ground is None or ground.heightfield is None else functools.partial(_levels, ground)
-    filled = [fill_volume(fill, density[fill.material], level) for fill in media.fills]
-    material = [fill.material for fill, (place, _) in zip(media.fills, filled, strict=True) for _ in place]
-    place, radius = (np.concatenate(parts) for parts in zip(*filled, strict=True))
-    return Grains(place, radius, material)
+    found = []
+    for fill in media.fills:
+        shape = media.shape_of(fill)
+        reach = 1.0 if shape is None else shape.body.reach
+        place, radius = fill_volume(fill, density[fill.material], level, reach)
+        found.append(Grains(place, radius, fill.material, shape=shape, seed=fill.seed))
+    return found
+
+
+def _sphere_radii(grains: Grains) -> np.ndarray:
+    """Radii of all spheres of a fill [m]."""
+    radius = np.asarray(grains.radius)
+    return radius if grains.shape is None else np.outer(radius, grains.shape.body.radius).ravel()
 
 
 def _levels(ground: Ground, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -182,7 +205,7 @@ def _start(system: System, bed: State) -> State:
     empty = make_state(system, 0)
     bodies = {name: getattr(empty, name) for name in BODY_ARRAYS}
     pairs = max(math.ceil(_MORE * bed.listed[0]), len(bed.pair_other))
-    start = with_capacity(bed, count, pairs, contacts)._replace(**bodies)
+    start = with_capacity(bed, count, pairs, contacts, int(bed.clumps[0]))._replace(**bodies)
     start.stale[0], start.time[0], start.account[:] = 1, 0.0, 0.0
     if system.soil_cell > 0.0:
         # the contacts were those of rigid ground

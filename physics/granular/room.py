@@ -225,13 +225,14 @@ def clear_outputs(work: Workspace) -> None:
     """Forgets the last step, and one that has begun."""
     work.made[0], work.diverged[0], work.stiffest[0] = -1, False, 0.0
     work.grains.impulse[:], work.grains.stiffening[:], work.grains.woken[:] = 0.0, 0.0, False
+    work.grains.unquiet[0] = True
 
 
-def needed_capacity(state: State, work: Workspace) -> tuple[int, int, int]:
-    """Room that `request` asks for, and some more: grains, pairs and boundary contacts."""
-    grains, pairs, contacts = arrays.capacity_of(state.grains)
+def needed_capacity(state: State, work: Workspace) -> tuple[int, int, int, int]:
+    """Room that `request` asks for, and some more: grains, pairs, boundary contacts and clumps."""
+    grains, pairs, contacts, clumps = arrays.capacity_of(state.grains)
     needed = [int(_MORE * count) + 16 for count in work.grains.needed]
-    return max(grains, needed[2]), max(pairs, needed[0]), max(contacts, needed[1])
+    return max(grains, needed[2]), max(pairs, needed[0]), max(contacts, needed[1]), max(clumps, needed[3])
 
 
 def with_room(system: System, state: State, work: Workspace) -> Workspace:

@@ -20,7 +20,7 @@ _BEDS = "beds"
 
 
 def settled(
-    grains: Grains,
+    grains: Sequence[Grains],
     table: PairSurfaces,
     world: Sequence[Boundary],
     gravity: Sequence[float],

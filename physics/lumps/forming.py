@@ -33,7 +33,7 @@ def form_lumps(context: Context):
         for _ in range(int(crumbs[t] / lumps.mass)):
             if not _form_one(context, t):
                 break
-            enter_grain(state, lumps.mass, lumps.material, 0.0, 0.0, 0.0)
+            enter_grain(state, lumps.mass, lumps.material, (0.0, 0.0, 0.0), -1)
             crumbs[t] -= lumps.mass
     return True
 
@@ -79,6 +79,6 @@ def _find_place(context: Context, t, ahead, rows, strips):
                 state.position[n, 2] = pose[Z] + across * pose[ALONG_Z] + up * pose[UP_Z] + out * nz
                 state.position[n, 2] += row * radius - up
                 x, y, z = state.position[n, 0], state.position[n, 1], state.position[n, 2]
-                if not is_in_notch(context, t, x, y, z) and is_free(context, n):
+                if not is_in_notch(context, t, x, y, z) and is_free(context, n, n):
                     return True
     return False
