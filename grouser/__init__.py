@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         LooseBlock,
     )
     from grouser.physics.description.data.closed_mesh import ClosedMesh
+    from grouser.physics.description.data.clump import ClumpShape
     from grouser.physics.description.data.granular import (
         GrainEmitter,
         GrainFill,
@@ -68,6 +69,7 @@ __all__ = [
     "BusyError",
     "Capsule",
     "ClosedMesh",
+    "ClumpShape",
     "ConvergenceError",
     "ConvexSolid",
     "Cylinder",
@@ -123,6 +125,7 @@ _HOMES = {
     "BusyError": "grouser.physics.base.errors",
     "Capsule": "grouser.physics.description.data.shapes",
     "ClosedMesh": "grouser.physics.description.data.closed_mesh",
+    "ClumpShape": "grouser.physics.description.data.clump",
     "ConvergenceError": "grouser.physics.base.errors",
     "ConvexSolid": "grouser.physics.description.data.blocks",
     "Cylinder": "grouser.physics.description.data.shapes",

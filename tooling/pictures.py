@@ -70,6 +70,9 @@ class Shot:
 
 SHOTS = {
     "demolition_robot": Shot("demolition_robot", program="demolition_robot"),
+    "demolition_robot_clearing": Shot(
+        "demolition_robot", "rubble", "demolition_robot_clearing", 18.5, ("tool:=bucket", "lidar:=false")
+    ),
     "demolition_robot_wall": Shot("demolition_robot", "rubble", "demolition_robot_wall", 9.3),
     "excavator": Shot("excavator", program="excavator"),
     "excavator_dozing": Shot("excavator", "quarry", "excavator_dozing", 11.0),

@@ -65,7 +65,8 @@ z (1 + s) / (1 - 0.5 s) (Lyasko 2010).
 | `source` | - | the preset's | a text | source of the parameters |
 | `slip_sinkage` | - | none | none, exponent or lyasko | how sinkage grows with slip |"""
 
-_VALIDITY = """| `valid_width` | m | not given | least and greatest, rising | measured widths of plates or wheels |
+_VALIDITY = """| `lumps` | - | false | true or false | whether what tools cut becomes [grains](digging.md#lumps) |
+| `valid_width` | m | not given | least and greatest, rising | measured widths of plates or wheels |
 | `valid_pressure` | Pa | not given | above 0 | largest measured pressure |
 | `valid_diameter` | m | not given | 0 or more | least diameter of a wheel |
 | `valid_sinkage` | - | 1/3 | above 0 | largest sinkage of a wheel over its diameter (Bekker 1969) |

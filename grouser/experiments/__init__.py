@@ -24,6 +24,7 @@ NAMES: tuple[str, ...] = (
     "block_wave",
     "bucket_fill",
     "dig_and_dump",
+    "dig_lumps",
     "double_flexible_pendulum",
     "five_link_arm",
     "flexible_boom",

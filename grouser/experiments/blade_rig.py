@@ -68,7 +68,9 @@ class Blade:
 
 
 class BladeRig:
-    """A blade in level soil, its edge at x = 0.
+    """A blade in soil.
+
+    In level soil its edge begins at the border of two cells near x = 0: a cell in which it began would be cut whole.
 
     Args:
         parameters: `soil_bins.SOIL`, and `step`.
@@ -92,7 +94,7 @@ class BladeRig:
         machine = parse_machine(text, "blade_rig.urdf", base="fixed")
         self.simulation = Simulation(machine, make_world(parameters), parameters["step"])
         self._weight = _MASS * parameters["gravity"]
-        self.simulation.reset({"lift": -depth})
+        self.simulation.reset({"lift": -depth, "slide": 0.5 * self.cell if bed is None else 0.0})
         if bed is not None:
             self.simulation.resume(self.simulation.state._replace(soil=copied(bed.state)))
 

@@ -77,8 +77,8 @@ class ExcavatorRig:
         """Digs and dumps.
 
         Returns:
-            At each cycle of the program: time [s]; solid mass above level ground, in shovels, in the air, and in the
-            bucket [kg]; force of the soil on the bucket [N]; and whether it dumps.
+            At each cycle of the program: time [s]; solid mass above level ground, in shovels, in the air, in lumps, and
+            in the bucket [kg]; force of the soil on the bucket [N]; and whether it dumps.
         """
         rows: list[tuple[float, ...]] = []
         most, dumps = round(_LONGEST * passes / (self._cycle * self.simulation.step_size)), 0
@@ -88,7 +88,7 @@ class ExcavatorRig:
             dumping = bool(self._run.values["cycle.dump"])
             dumps += bool(rows) and bool(rows[-1][-1]) and not dumping
             rows.append((*self._state(), dumping))
-        names = "time", "field", "carried", "falling", "bucket", "force", "dumps"
+        names = "time", "field", "carried", "falling", "lumps", "bucket", "force", "dumps"
         return dict(zip(names, np.array(rows, dtype=float).T, strict=True))
 
     def _state(self) -> tuple[float, ...]:
@@ -98,7 +98,7 @@ class ExcavatorRig:
         assert balance is not None
         force = float(np.linalg.norm(simulation.digging_force(BUCKET).force_world))
         load = simulation.bucket_load(BUCKET).mass
-        return simulation.time, balance.field, balance.carried, balance.falling, load, force
+        return simulation.time, balance.field, balance.carried, balance.falling, balance.lumps, load, force
 
     def wait(self, duration: float) -> None:
         """Stands for a time [s]."""

@@ -35,7 +35,7 @@ _TURN = 1.0
 
 
 def soil_of(parameters: Mapping[str, Any]) -> Soil:
-    """The soil of `SOIL`.
+    """The soil of `SOIL`; of lumps where the parameters say so.
 
     Raises:
         ParameterError: a number of the soil that is out of range.
@@ -51,6 +51,7 @@ def soil_of(parameters: Mapping[str, Any]) -> Soil:
         density=parameters["density"],
         repose_angle=math.radians(parameters["repose_angle_deg"]),
         swell=parameters["swell"],
+        lumps=parameters.get("lumps", False),
     )
     check_soil(soil)
     return soil

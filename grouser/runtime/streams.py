@@ -191,13 +191,13 @@ _VEHICLE = Given(
 _BUCKETS = Given(
     "shovels with a profile, and soil or grains in its world",
     lambda machine, world: (
-        (world.granular is not None or world.soil is not None) and bool(sampling.bucket_groups(machine))
+        (world.grains is not None or world.soil is not None) and bool(sampling.bucket_groups(machine))
     ),
 )
 _SHOVELS = Given(
     "shovels, and soil in its world", lambda machine, world: world.soil is not None and bool(machine.shovels)
 )
-_GRAINS = Given("grains, in its world", lambda machine, world: world.granular is not None)
+_GRAINS = Given("grains, in its world", lambda machine, world: world.grains is not None)
 _BLOCKS = Given("blocks, in its world", lambda machine, world: world.blocks is not None)
 _SOIL = Given("soil, in its world", lambda machine, world: world.soil is not None)
 

@@ -102,7 +102,7 @@ def _energy(name, report):
 
 def _soil(name, soil):
     """Balance of the solid mass of soil."""
-    accounts = ("field", "carried", "falling", "departed", "displaced", "residual")
+    accounts = ("field", "carried", "falling", "lumps", "departed", "displaced", "residual")
     values = {f"{account} [kg]": getattr(soil, account) for account in accounts}
     values["relative_residual"] = soil.relative_residual
     shown = {account: f"{amount:.6g}" for account, amount in values.items()}

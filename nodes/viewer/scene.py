@@ -109,7 +109,7 @@ class Scene:
         self.terrain: TerrainView | None = (
             terrain_view(self.server.scene, ground, soil) if ground is not None and soil is not None else None
         )
-        self.grains = GrainsView(self.server.scene) if world.granular is not None else None
+        self.grains = GrainsView(self.server.scene) if world.grains is not None else None
         self.blocks = BlocksView(self.server.scene) if world.blocks is not None else None
         self.falling = None if world.soil is None else _falling_soil(self.server.scene, world.soil)
         self.objects = ObjectsView(self.server.scene)

@@ -17,7 +17,15 @@ from grouser.physics.base.checks import STEPS_MAX, require_count, require_quater
 from grouser.physics.base.errors import DivergenceError, ParameterError, StateError
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
-from grouser.physics.blocks.building import Block, make_loads, make_state, make_system, make_workspace
+from grouser.physics.blocks.building import (
+    NO_FIELD,
+    Block,
+    FieldBelow,
+    make_loads,
+    make_state,
+    make_system,
+    make_workspace,
+)
 from grouser.physics.blocks.energy import Energy, read_energy
 from grouser.physics.blocks.faces import gauss_points
 from grouser.physics.blocks.interface import make_laws
@@ -62,6 +70,7 @@ class Assembly:
         mass_damping: float = 0.0,
         stiffness_damping: float = 0.0,
         collide: bool = True,
+        field: FieldBelow = NO_FIELD,
     ):
         """Makes an assembly at rest.
 
@@ -73,6 +82,7 @@ class Assembly:
             gravity: [m/s2].
             mass_damping, stiffness_damping: a [1/s] and b [s] of a M + b K.
             collide: whether blocks that are not bonded to each other touch.
+            field: below the blocks.
 
         Raises:
             ParameterError: a value out of its range, or a name that is given twice.
@@ -86,7 +96,7 @@ class Assembly:
         laws = make_laws(interface, gravity, mass_damping, stiffness_damping, collide)
         self._blocks, self._material = tuple(blocks), material
         modes = [make_modes(block.shape, material, order) for block in blocks]
-        self._system = make_system(blocks, modes, order, laws)
+        self._system = make_system(blocks, modes, order, laws, field)
         self.state = make_state(self._system)
         self._start = self._system.bodies.start
         self._workspace = make_workspace(self._system, self.state)

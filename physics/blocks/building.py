@@ -1,7 +1,10 @@
 """The arrays of an assembly, from its blocks and their modes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,9 +12,12 @@ from grouser.physics.blocks.faces import cell_ends, find_joints
 from grouser.physics.blocks.modes import Modes, mode_shapes
 from grouser.physics.blocks.polyhedron import Polyhedron, edges
 from grouser.physics.blocks.system import Bodies, Joints, Laws, Loads, Shapes, State, System, Workspace
+from grouser.physics.contact.terrain import Terrain, make_terrain
 
 # Contacts that there is room for, for each block, and corners of a clipped polygon beyond those of the largest faces.
 _ROOM, _CORNERS = 100, 4
+# Corners of the parts of a face over the two triangles of a cell.
+_CORNERS_OF_CELL = 10
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,20 @@ class Block:
     bonded: bool = True
 
 
-def make_system(blocks: Sequence[Block], modes: Sequence[Modes], order: int, laws: Laws) -> System:
+class FieldBelow(NamedTuple):
+    """A height field below the blocks, and the driven block that stands for it."""
+
+    terrain: Terrain
+    block: int
+
+
+# Blocks without a height field.
+NO_FIELD = FieldBelow(make_terrain(None), -1)
+
+
+def make_system(
+    blocks: Sequence[Block], modes: Sequence[Modes], order: int, laws: Laws, field: FieldBelow = NO_FIELD
+) -> System:
     """All that never changes.
 
     Args:
@@ -39,6 +58,7 @@ def make_system(blocks: Sequence[Block], modes: Sequence[Modes], order: int, law
         modes: of each.
         order: of the modes.
         laws: of joints, contacts and motion.
+        field: below the blocks.
     """
     free = np.array([not block.driven for block in blocks])
 
@@ -58,9 +78,8 @@ def make_system(blocks: Sequence[Block], modes: Sequence[Modes], order: int, law
         stiffness=of_free([part.stiffness for part in modes]),
     )
     joints = _make_joints(blocks, bodies, centres, order, laws.cohesion > 0.0 or laws.tensile_strength > 0.0)
-    return System(
-        bodies, joints, _make_shapes(blocks, bodies, centres), make_loads(bodies, [], [], [], np.ones(1)), laws
-    )
+    shapes, loads = _make_shapes(blocks, bodies, centres), make_loads(bodies, [], [], [], np.ones(1))
+    return System(bodies, joints, shapes, loads, laws, field.terrain, field.block)
 
 
 def make_loads(bodies: Bodies, blocks: Sequence[int], points: Sequence, forces: Sequence, factor: np.ndarray) -> Loads:
@@ -86,7 +105,7 @@ def make_loads(bodies: Bodies, blocks: Sequence[int], points: Sequence, forces: 
 def make_state(system: System) -> State:
     """The blocks at rest where they start, all bonds unbroken."""
     count, width = system.bodies.stiffness.shape
-    points, room = len(system.joints.area), _ROOM * count
+    points, room = len(system.joints.area), _ROOM * count + _room_on_field(system)
     return State(
         time=np.zeros(1),
         displacement=np.zeros((count, 3)),
@@ -122,7 +141,7 @@ def make_workspace(system: System, state: State) -> Workspace:
         modal=np.zeros((count, width)),
         jump=np.zeros((points, 6)),
         point_force=np.zeros((points, 3)),
-        near=np.ones(count, dtype=bool),
+        active=np.ones(count, dtype=bool),
         joint_count=np.zeros(count, dtype=np.int64),
         vertex=np.zeros_like(shapes.vertex),
         box=np.zeros((count, 6)),
@@ -138,6 +157,16 @@ def make_workspace(system: System, state: State) -> Workspace:
         contact_force=np.zeros(2),
         stiffening=np.zeros(count),
     )
+
+
+def _room_on_field(system: System) -> int:
+    """Contacts that there is room for on the triangles of a height field."""
+    if system.field_block < 0:
+        return 0
+    cell, starts = float(system.field.cell[0]), system.shapes.vertex_start.tolist()
+    spans = [np.sort(np.ptp(system.shapes.vertex[first:end], axis=0))[1:] for first, end in pairwise(starts)]
+    free = [span for span, driven in zip(spans, system.bodies.driven, strict=True) if not driven]
+    return sum(_CORNERS_OF_CELL * math.ceil(np.prod(span / cell + 1.0)) for span in free)
 
 
 def _make_joints(blocks: Sequence[Block], bodies: Bodies, centres: np.ndarray, order: int, bonded: bool) -> Joints:

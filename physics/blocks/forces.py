@@ -20,6 +20,8 @@ def apply_forces(system, state, work, step: float):
     work.spring_energy[0] = 0.0
     work.contact_force[:] = 0.0
     for block in range(bodies.mass.shape[0]):
+        if not work.active[block]:
+            continue
         place_block(system, state, work, block)
         for axis in range(3):
             work.force[block, axis] = bodies.mass[block] * laws.gravity[axis]

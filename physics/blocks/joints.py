@@ -45,7 +45,8 @@ def apply_joints(system, state, work, step: float):
     joints, laws = system.joints, system.laws
     breakable = laws.tensile_strength < math.inf or laws.cohesion < math.inf
     for joint in range(joints.blocks.shape[0]):
-        if not state.live[joint]:
+        first, second = joints.blocks[joint, 0], joints.blocks[joint, 1]
+        if not (state.live[joint] and work.active[first] and work.active[second]):
             continue
         for point in range(joints.start[joint], joints.start[joint + 1]):
             _measure(system, state, work, joint, point)

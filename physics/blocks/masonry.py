@@ -14,7 +14,7 @@ from grouser.physics.base.kept_states import keep, key_of, recall
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
 from grouser.physics.blocks.assembly import Assembly
-from grouser.physics.blocks.building import Block, make_state, make_system, make_workspace
+from grouser.physics.blocks.building import NO_FIELD, Block, FieldBelow, make_state, make_system, make_workspace
 from grouser.physics.blocks.interface import make_laws
 from grouser.physics.blocks.modes import make_modes
 from grouser.physics.blocks.near import deepest_overlap
@@ -24,6 +24,7 @@ from grouser.physics.blocks.stiffness import critical_step, rubble_step
 from grouser.physics.blocks.system import State, System
 from grouser.physics.blocks.walls import make_wall
 from grouser.physics.contact.shapes import CAPSULE, POINTS, Shapes
+from grouser.physics.contact.terrain import Terrain, make_terrain
 from grouser.physics.description.data.blocks import BlockMaterial, Blocks, BlockWall, Interface, LooseBlock
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.pose import Pose
@@ -83,8 +84,10 @@ def make_blocks(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     placed = list(_placed(machine, world, shapes))
     still = [one.block for one in placed if one.body < 0]
     links = [one for one in placed if one.body >= 0]
-    _require_apart([*free, *still], blocks, world.gravity)
-    system = _system([*free, *still, *(one.block for one in links)], blocks, world.gravity)
+    terrain = make_terrain(world.ground)
+    _require_apart([*free, *still], blocks, world.gravity, _field(terrain, len(free)))
+    everything = [*free, *still, *(one.block for one in links)]
+    system = _system(everything, blocks, world.gravity, _field(terrain, len(free)))
     start = _start(system, free, still, blocks, world.gravity)
     longest = critical_step(system, start)
     body = np.unique(np.array([one.body for one in links], dtype=np.int64))
@@ -177,7 +180,8 @@ def _turned(shape: Polyhedron, turn: np.ndarray, place: np.ndarray) -> Polyhedro
 def _placed(machine: Machine, world: World, shapes: Shapes) -> Iterator[Placed]:
     """Ground, obstacles and links; those of moving links in the axes of their bodies."""
     if world.ground is not None:
-        yield Placed(Block("the ground", _ground(world.ground), driven=True), -1)
+        flat = world.ground.heightfield is None
+        yield Placed(Block("the ground", _ground(world.ground), driven=True, bonded=flat), -1)
     obstacles = iter(world.obstacles)
     for s, (link, body) in enumerate(zip(shapes.link.tolist(), shapes.body.tolist(), strict=True)):
         name = f"link '{machine.links[link].name}'" if link >= 0 else f"obstacle '{next(obstacles).name}'"
@@ -201,7 +205,11 @@ def _points(shapes: Shapes, s: int) -> np.ndarray:
 
 
 def _ground(ground: Ground) -> Polyhedron:
-    """A slab below the plane of the ground."""
+    """A slab below the plane of the ground; a box around a height field."""
+    if ground.heightfield is not None:
+        heights = ground.heightfield.heights
+        low, high = float(heights.min()) - _THICKNESS, float(heights.max())
+        return make_box("the ground", (-_GROUND, -_GROUND, low), (_GROUND, _GROUND, high))
     up = np.array(ground.normal) / np.linalg.norm(ground.normal)
     along = np.cross((0.0, 1.0, 0.0), up)
     along /= np.linalg.norm(along)
@@ -216,7 +224,12 @@ def _least_extent(shape: Polyhedron) -> float:
 # --- arrays ---------------------------------------------------------------------------------------------------------
 
 
-def _system(members: Sequence[Block], blocks: Blocks, gravity: Sequence[float]) -> System:
+def _field(terrain: Terrain, block: int) -> FieldBelow:
+    """The height field of the ground, which is that driven block."""
+    return FieldBelow(terrain, block) if terrain.heights.size else NO_FIELD
+
+
+def _system(members: Sequence[Block], blocks: Blocks, gravity: Sequence[float], field: FieldBelow = NO_FIELD) -> System:
     laws = make_laws(
         blocks.interface,
         gravity,
@@ -224,9 +237,8 @@ def _system(members: Sequence[Block], blocks: Blocks, gravity: Sequence[float]) 
         blocks.stiffness_damping,
         rigid_rubble=blocks.rubble == "rigid",
     )
-    return make_system(
-        members, [make_modes(one.shape, blocks.material, blocks.order) for one in members], blocks.order, laws
-    )
+    modes = [make_modes(one.shape, blocks.material, blocks.order) for one in members]
+    return make_system(members, modes, blocks.order, laws, field)
 
 
 def _without_rows(tree):
@@ -239,8 +251,8 @@ def _without_rows(tree):
     )
 
 
-def _require_apart(members: list[Block], blocks: Blocks, gravity: Sequence[float]) -> None:
-    system = _system(members, blocks, gravity)
+def _require_apart(members: list[Block], blocks: Blocks, gravity: Sequence[float], field: FieldBelow) -> None:
+    system = _system(members, blocks, gravity, field)
     state = make_state(system)
     overlap = deepest_overlap(*map(Packed, (system, state, make_workspace(system, state))))
     names = [one.name for one in members]
@@ -253,7 +265,7 @@ def _start(system: System, free: list[Block], still: list[Block], blocks: Blocks
     wall = [block for block in free if block.bonded]
     if not (blocks.relax and wall and any(gravity)):
         return start
-    relaxed = _relaxed([*wall, *still], blocks, gravity)
+    relaxed = _relaxed([*wall, *still], blocks, gravity, _field(system.field, len(wall)))
     count, own = len(wall), len(wall) + len(still)
     for name in ("displacement", "quaternion", "q"):
         getattr(start, name)[:count] = getattr(relaxed, name)[:count]
@@ -269,10 +281,10 @@ def _start(system: System, free: list[Block], still: list[Block], blocks: Blocks
     return start
 
 
-def _relaxed(members: list[Block], blocks: Blocks, gravity: Sequence[float]) -> State:
+def _relaxed(members: list[Block], blocks: Blocks, gravity: Sequence[float], field: FieldBelow) -> State:
     """A wall in equilibrium, found once and kept."""
-    assembly = Assembly(members, blocks.material, blocks.interface, order=blocks.order, gravity=gravity)
-    key = key_of(grouser.physics.blocks, (_system(members, blocks, gravity), assembly.state))
+    assembly = Assembly(members, blocks.material, blocks.interface, order=blocks.order, gravity=gravity, field=field)
+    key = key_of(grouser.physics.blocks, (_system(members, blocks, gravity, field), assembly.state))
     kept = recall(_WALLS, key, State)
     if kept is None:
         assembly.relax()

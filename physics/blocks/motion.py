@@ -22,6 +22,8 @@ def advance(system, state, work, step: float, steps: int):
         apply_forces(system, state, work, step)
         state.time[0] += step
         for block in range(state.displacement.shape[0]):
+            if not work.active[block]:
+                continue
             if system.bodies.driven[block]:
                 _move_driven(state, work, block, step)
             else:

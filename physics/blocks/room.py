@@ -2,10 +2,9 @@
 
 Before each step the blocks make steps of their own. The links of the machine are driven blocks among them, which move
 on with the velocities at the beginning of the step and get the impulses of the others (`multibody.impulse_exchange`).
-Blocks that are all at rest sleep until a link comes near.
+Blocks at rest sleep (`sleeping`).
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from grouser.physics.base.spatial import cross, quaternion_from_matrix, rotated
 from grouser.physics.blocks import system as arrays
 from grouser.physics.blocks.building import make_workspace as make_block_workspace
 from grouser.physics.blocks.motion import advance as make_steps
-from grouser.physics.blocks.near import find_near
+from grouser.physics.blocks.sleeping import count_rest, wake
 from grouser.physics.multibody.impulse_exchange import add_work, apply_impulses, read_work
 
 
@@ -35,7 +34,7 @@ class System(NamedTuple):
         row: of the exchange of impulses for each shape of a link, (links,).
         body: of the machine for each row, (rows,).
         steps, rubble_steps: of the blocks in one of the machine while there are bonds, and without.
-        rest_steps: steps of the machine after which blocks at rest sleep; 0: never.
+        rest_steps: steps of the machine after which a cluster at rest sleeps; 0: never.
         rest_speed: below which a block is at rest [m/s].
     """
 
@@ -56,16 +55,18 @@ class State(NamedTuple):
 
     Attributes:
         blocks: all that a restart of the blocks needs.
-        still: steps of the machine for which all blocks have been at rest, (1,).
+        still: steps of the machine for which each block's cluster has been at rest, (free,).
+        bounds: lower and upper corner of each block when it was last awake [m], (free, 6).
         work: of the blocks on each row's body since the accounts were opened [J], (rows,).
     """
 
     blocks: arrays.State
     still: np.ndarray
+    bounds: np.ndarray
     work: np.ndarray
 
 
-LABELS: Any = State(arrays.State(*[ANEW] * len(arrays.State._fields)), ANEW, ANEW)
+LABELS: Any = State(arrays.State(*[ANEW] * len(arrays.State._fields)), ANEW, ANEW, ANEW)
 
 
 class Workspace(NamedTuple):
@@ -75,12 +76,20 @@ class Workspace(NamedTuple):
         blocks: of the blocks.
         moved: whether the blocks have made the steps before the next one of the machine, (1,).
         diverged: whether the velocity of a block is no longer finite, (1,).
+        cluster: first block found of each block's cluster that is awake, -1 for those that sleep, (free,).
+        rested: steps for which a cluster was at rest, by that block; -1 where a link is near or a block moves, (free,).
+        queue: blocks of a cluster, (free,).
+        speed: largest one of the points of each block [m/s], (blocks,).
         impulse, stiffening, stiffest: of the exchange.
     """
 
     blocks: arrays.Workspace
     moved: np.ndarray
     diverged: np.ndarray
+    cluster: np.ndarray
+    rested: np.ndarray
+    queue: np.ndarray
+    speed: np.ndarray
     impulse: np.ndarray
     stiffening: np.ndarray
     stiffest: np.ndarray
@@ -89,7 +98,8 @@ class Workspace(NamedTuple):
 def make_state(system: System) -> State:
     """The blocks at the start."""
     start = arrays.State(*(array.copy() for array in system.start))
-    return State(start, np.zeros(1, dtype=np.int64), np.zeros(len(system.body)))
+    still, bounds = np.zeros(system.free, dtype=np.int64), np.zeros((system.free, 6))
+    return State(start, still, bounds, np.zeros(len(system.body)))
 
 
 def make_workspace(system: System) -> Workspace:
@@ -99,6 +109,10 @@ def make_workspace(system: System) -> Workspace:
         blocks=make_block_workspace(system.blocks, system.start),
         moved=np.zeros(1, dtype=np.bool_),
         diverged=np.zeros(1, dtype=np.bool_),
+        cluster=np.full(system.free, -1),
+        rested=np.zeros(system.free, dtype=np.int64),
+        queue=np.zeros(system.free, dtype=np.int64),
+        speed=np.zeros(len(system.blocks.bodies.mass)),
         impulse=np.zeros((rows, 6)),
         stiffening=np.zeros(rows),
         stiffest=np.zeros(2),
@@ -128,9 +142,7 @@ def request(context: Context):
     place_links(own, state.blocks, context.workspace.multibody.kinematics)
     work.impulse[:] = 0.0
     work.stiffening[:] = 0.0
-    near = find_near(own.blocks, state.blocks, work.blocks, own.free, own.first_link, step)
-    asleep = own.rest_steps > 0 and state.still[0] >= own.rest_steps
-    if near or not asleep:
+    if wake(own, state, work, step):
         steps = own.rubble_steps
         for joint in range(state.blocks.live.shape[0]):
             if state.blocks.live[joint]:
@@ -140,11 +152,7 @@ def request(context: Context):
         work.blocks.stiffening[:] = 0.0
         make_steps(own.blocks, state.blocks, work.blocks, step / steps, steps)
         _gather(own, state.blocks, work, context.workspace.multibody.kinematics)
-        fastest = _fastest(own, state.blocks)
-        work.diverged[0] = not math.isfinite(fastest)
-        state.still[0] = 0 if near or fastest > own.rest_speed else state.still[0] + 1
-        if own.rest_steps > 0 and state.still[0] == own.rest_steps:
-            _stop(own, state.blocks)
+        work.diverged[0] = not count_rest(own, state, work)
     work.moved[0] = True
     return NOTHING
 
@@ -191,33 +199,6 @@ def _gather(own, state, work, kinematics):
             work.impulse[row, axis] += impulse[axis]
             work.impulse[row, 3 + axis] += impulse[3 + axis] + moment[axis]
         work.stiffening[row] += work.blocks.stiffening[block]
-
-
-@inlined
-def _fastest(own, state):
-    """Largest speed of a block's centre, and of its surface by its rotation [m/s]."""
-    square = 0.0
-    for block in range(own.free):
-        inertia = own.blocks.bodies.inertia[block]
-        radius = (inertia[0, 0] + inertia[1, 1] + inertia[2, 2]) / own.blocks.bodies.mass[block]
-        speed = turning = 0.0
-        for axis in range(3):
-            speed += state.velocity[block, axis] * state.velocity[block, axis]
-            turning += state.angular_velocity[block, axis] * state.angular_velocity[block, axis]
-        if not math.isfinite(speed + radius * turning):
-            return math.inf
-        square = max(square, speed, radius * turning)
-    return math.sqrt(square)
-
-
-@inlined
-def _stop(own, state):
-    """Takes the speeds of all blocks."""
-    for block in range(own.free):
-        state.velocity[block, :] = 0.0
-        state.angular_velocity[block, :] = 0.0
-        state.angular_momentum[block, :] = 0.0
-        state.rate[block, :] = 0.0
 
 
 @kernel

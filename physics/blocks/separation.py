@@ -171,25 +171,31 @@ def clip_to_face(shapes, work, face, incident):
     Returns:
         Number of corners of the result.
     """
-    source, target = work.clipped[0], work.clipped[1]
-    count = shapes.loop_start[incident + 1] - shapes.loop_start[incident]
-    for k in range(count):
-        copy_row(source, k, work.vertex, shapes.loop[shapes.loop_start[incident] + k])
+    count = take_face(shapes, work, incident)
     normal = work.normal[face]
     begin, size = shapes.loop_start[face], shapes.loop_start[face + 1] - shapes.loop_start[face]
     for side in range(size):
         start = work.vertex[shapes.loop[begin + side]]
         end = work.vertex[shapes.loop[begin + (side + 1) % size]]
         outward = cross(end[0] - start[0], end[1] - start[1], end[2] - start[2], normal[0], normal[1], normal[2])
-        count = _clip_side(source, count, start, outward, target)
-        for k in range(count):
-            copy_row(source, k, target, k)
+        count = clip_side(work, count, start, outward)
     return count
 
 
 @kernel
-def _clip_side(source, count, start, outward, target):
-    """Part of a polygon that is not outside of a plane through `start`."""
+def clip_side(work, count, start, outward):
+    """Cuts off what is outside of a plane from the first clipped polygon.
+
+    Args:
+        work: its first clipped polygon is cut.
+        count: of its corners.
+        start: a point of the plane.
+        outward: vector out of it, of any length.
+
+    Returns:
+        Number of corners of the result.
+    """
+    source, target = work.clipped[0], work.clipped[1]
     kept = 0
     for k in range(count):
         point, following = source[k], source[(k + 1) % count]
@@ -205,7 +211,18 @@ def _clip_side(source, count, start, outward, target):
             for axis in range(3):
                 target[kept, axis] = point[axis] + share * (following[axis] - point[axis])
             kept += 1
+    for k in range(kept):
+        copy_row(source, k, target, k)
     return kept
+
+
+@kernel
+def take_face(shapes, work, face):
+    """Makes a face the first clipped polygon; returns the number of its corners."""
+    begin, count = shapes.loop_start[face], shapes.loop_start[face + 1] - shapes.loop_start[face]
+    for k in range(count):
+        copy_row(work.clipped[0], k, work.vertex, shapes.loop[begin + k])
+    return count
 
 
 @kernel
@@ -227,7 +244,7 @@ def overlap(shapes, work, face, other):
     incident = facing(shapes, work, other, normal[0], normal[1], normal[2])
     count = clip_to_face(shapes, work, face, incident)
     least = 0.25 * min(shapes.area[face], shapes.area[incident])
-    area = _share_area(work.clipped[0], count, normal, work.tributary)
+    area = share_area(work.clipped[0], count, normal, work.tributary)
     if area >= least:
         return count, area
     for k in range(count):
@@ -236,8 +253,8 @@ def overlap(shapes, work, face, other):
 
 
 @kernel
-def _share_area(polygon, count, normal, areas):
-    """Area of a polygon seen along a normal; each corner gets half of the triangles beside it and the middle."""
+def share_area(polygon, count, normal, areas):
+    """Area of a polygon seen along a normal [m2]; each corner gets half of the triangles beside it and the middle."""
     cx = cy = cz = 0.0
     for k in range(count):
         cx += polygon[k, 0] / count

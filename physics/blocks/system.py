@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.contact.terrain import Terrain
+
 
 class Bodies(NamedTuple):
     """Inertia and modes of the blocks.
@@ -121,13 +123,21 @@ class Laws(NamedTuple):
 
 
 class System(NamedTuple):
-    """All that never changes in a step."""
+    """All that never changes in a step.
+
+    Attributes:
+        bodies, joints, shapes, loads, laws: of the blocks.
+        field: a height field, or nothing.
+        field_block: the driven block whose surface the field is; its own shape bounds the field. -1 without a field.
+    """
 
     bodies: Bodies
     joints: Joints
     shapes: Shapes
     loads: Loads
     laws: Laws
+    field: Terrain
+    field_block: int
 
 
 class State(NamedTuple):
@@ -190,7 +200,7 @@ class Workspace(NamedTuple):
         modal: forces on the modal coordinates, (b, modes) [N].
         jump: opening and shear of the points of joints in their frames, and their rates, (p, 6).
         point_force: forces on the second block at the points of joints in their frames, (p, 3) [N].
-        near: whether a block may touch others in the steps to come, (b,).
+        active: whether a block takes part in the steps to come, (b,): others sleep, or are driven and far away.
         joint_count: joints of each block that have a bond, (b,).
         vertex: of the deformed blocks in the world, (v, 3).
         box: lower and upper corner of each block in the world, (b, 6).
@@ -213,7 +223,7 @@ class Workspace(NamedTuple):
     modal: np.ndarray
     jump: np.ndarray
     point_force: np.ndarray
-    near: np.ndarray
+    active: np.ndarray
     joint_count: np.ndarray
     vertex: np.ndarray
     box: np.ndarray

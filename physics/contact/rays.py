@@ -31,7 +31,7 @@ def ray_to_shape(kind, size, vertex, first, end, face, face_first, face_end, x, 
         near, far = between(-size[0], size[0], x, dx, -math.inf, math.inf)
         near, far = between(-size[1], size[1], y, dy, near, far)
         near, far = between(-size[2], size[2], z, dz, near, far)
-        return _entry(near, far)
+        return entry(near, far)
     if kind == CYLINDER:
         return _to_cylinder(size[0], size[1], x, y, z, dx, dy, dz)
     if kind == CAPSULE:
@@ -43,12 +43,12 @@ def ray_to_shape(kind, size, vertex, first, end, face, face_first, face_end, x, 
     for f in range(face_first, face_end):
         nx, ny, nz = face[f, 0], face[f, 1], face[f, 2]
         near, far = behind(face[f, 3] - nx * x - ny * y - nz * z, nx * dx + ny * dy + nz * dz, near, far)
-    return _entry(near, far)
+    return entry(near, far)
 
 
 @kernel
-def _entry(near, far):
-    """Start of a ray's part from `near` to `far` inside a shape."""
+def entry(near, far):
+    """Start of a ray's part from `near` to `far` inside a shape; infinite where there is none ahead."""
     return max(near, 0.0) if near <= far and far >= 0.0 else math.inf
 
 
@@ -82,7 +82,7 @@ def _to_sphere(radius, x, y, z, dx, dy, dz):
     if square < 0.0:
         return math.inf
     half = math.sqrt(square)
-    return _entry(along - half, along + half)
+    return entry(along - half, along + half)
 
 
 @kernel
@@ -98,7 +98,7 @@ def _to_cylinder(radius, half_length, x, y, z, dx, dy, dz):
     if across > 0.0:
         half = math.sqrt(square / across)
         near, far = max(near, along - half), min(far, along + half)
-    return _entry(near, far)
+    return entry(near, far)
 
 
 @kernel

@@ -6,12 +6,14 @@ from grouser.physics.digging.bulk import CAUGHT, LOADED, MASS, SPILLED
 from grouser.physics.digging.carried import add_inertia, momentum_of, place_load
 from grouser.physics.digging.catching import catch
 from grouser.physics.digging.clearance import FORGOTTEN, OFTEN, clearance_of, way_of
+from grouser.physics.digging.cutting import MASS as CUT_MASS
+from grouser.physics.digging.cutting import cut_soil
 from grouser.physics.digging.flight import VELOCITY_X, VELOCITY_Y, VELOCITY_Z
 from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.flight import Y as LOT_Y
 from grouser.physics.digging.flight import Z as LOT_Z
 from grouser.physics.digging.plate import ALONG_X, UP_X, X
-from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig
+from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig, fill_plate
 from grouser.physics.digging.tools import Tools
 from grouser.physics.multibody.body_wrench import find_twist
 from grouser.physics.soil.ground import SoftGround
@@ -109,6 +111,9 @@ def dig_by_motion(context: Context, ground: SoftGround, t):
     load = Load(state.bulk[t], state.air[t], state.air_count[t : t + 1])
     buffers = ToolWorkspace(work.plates[t], work.lot, work.cut)
     last = last_pose(context, ground, t)
+    if context.system.granular.lumps.mass > 0.0:
+        _crumble(context, ground, t, last)
+        return
     loaded, spilled = dig(ground, tool_of(tools, t), step, last, work.pose[t], context.state.soil, load, buffers)
     state.taken[t, LOADED] += loaded
     state.taken[t, SPILLED] += spilled
@@ -124,6 +129,18 @@ def dig_by_motion(context: Context, ground: SoftGround, t):
         given[3] -= y * pz - z * py
         given[4] -= z * px - x * pz
         given[5] -= x * py - y * px
+
+
+@inlined
+def _crumble(context: Context, ground: SoftGround, t, last):
+    """Cuts by the motion of a shovel; what is cut is to become lumps."""
+    tools, state, work = context.system.digging, context.state, context.workspace.digging
+    cut_soil(ground, tools.width[t], last, work.pose[t], state.soil, work.cut)
+    state.digging.crumbs[t] += work.cut[CUT_MASS]
+    state.digging.taken[t, LOADED] += work.cut[CUT_MASS]
+    for k in range(work.cut.shape[0]):
+        work.furthest[t, k] = max(work.furthest[t, k], work.cut[k])
+    fill_plate(ground, tool_of(tools, t), work.pose[t], state.soil, work.plates[t])
 
 
 @inlined

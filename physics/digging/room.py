@@ -74,6 +74,7 @@ class State(NamedTuple):
         failure: planes of failure of each strip, 0 for none [rad], (tools, STRIPS, 2).
         taken: solid mass that each has loaded, caught and spilled since the accounts were opened [kg], (tools, 3).
         work: of soil on each since then [J], (tools, WORKS).
+        crumbs: solid mass that each has cut and that is no lump yet, where soil becomes lumps [kg], (tools,).
         departed: solid mass of soil that machines took along when they were removed [kg], (1,).
     """
 
@@ -87,6 +88,7 @@ class State(NamedTuple):
     failure: np.ndarray
     taken: np.ndarray
     work: np.ndarray
+    crumbs: np.ndarray
     departed: np.ndarray
 
 
@@ -101,6 +103,7 @@ LABELS: Any = State(
     failure=SHOVEL,
     taken=ANEW,
     work=ANEW,
+    crumbs=SHOVEL,
     departed=WHOLE,
 )
 
@@ -155,14 +158,15 @@ def make_state(tools: Tools) -> State:
         failure=np.zeros((count, STRIPS, 2)),
         taken=np.zeros((count, 3)),
         work=np.zeros((count, WORKS)),
+        crumbs=np.zeros(count),
         departed=np.zeros(1),
     )
 
 
 def mass_by_shovel(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Solid mass that each shovel carries, and of soil that fell from each and has not landed [kg], (tools,) each."""
+    """Solid mass that each shovel carries, and of its soil that is in the air or no lump yet [kg], (tools,) each."""
     in_air = np.arange(LOTS) < state.air_count[:, np.newaxis]
-    return state.bulk[:, MASS].copy(), np.where(in_air, state.air[:, :, LOT_MASS], 0.0).sum(axis=1)
+    return state.bulk[:, MASS].copy(), np.where(in_air, state.air[:, :, LOT_MASS], 0.0).sum(axis=1) + state.crumbs
 
 
 def make_workspace(tools: Tools) -> Workspace:

@@ -118,7 +118,7 @@ def dig(ground: SoftGround, tool: Tool, step, old, new, state: SoilState, load: 
     if spilled > 0.0:
         _fill_lip(tool, step, old, new, work.lot)
         release(spilled, work.lot, load.air, load.air_count)
-    _fill_plate(ground, tool, new, state, work.plate)
+    fill_plate(ground, tool, new, state, work.plate)
     return loaded, spilled
 
 
@@ -133,7 +133,7 @@ def _fill_lip(tool: Tool, step, old, new, lot):
 
 
 @inlined
-def _fill_plate(ground: SoftGround, tool: Tool, pose, state: SoilState, plate):
+def fill_plate(ground: SoftGround, tool: Tool, pose, state: SoilState, plate):
     """The plate as it holds soil ahead of it; of no thickness while its edge is above the ground."""
     spacing = ground.spacing
     fx, fy = ahead(pose)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.errors import ParameterError
+from grouser.physics.description.data.lumps import LUMP_RADIUS, SOLID_SHARE
 from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.description.data.world import World
@@ -18,6 +19,8 @@ from grouser.physics.model.names import Names
 STRIPS = 64
 # A tool is at most so many cells wide and high: soil is moved over the square of it.
 LARGEST = 512
+# Where soil becomes lumps, a shovel holds at most so many of them, and is at least so many of them high and wide.
+MOST_LUMPS, LEAST_LUMPS = 20_000, 3
 # Columns of a point of a surface: places up the plate, along the edge and below the plate [m]; unit normal of the
 # surface in the same axes, outwards; its area [m2]; which of the corners it belongs to.
 UP, ACROSS, BELOW, NORMAL_UP, NORMAL_ACROSS, NORMAL_BELOW, AREA, CORNER = range(8)
@@ -73,10 +76,11 @@ class Tools(NamedTuple):
 
 
 def check_tools(machine: Machine, world: World) -> tuple[str, ...]:
-    """Checks the size of shovels over that of cells; warns of strips that are wider than cells.
+    """Checks the size of shovels over that of cells and lumps; warns of strips that are wider than cells.
 
     Raises:
-        ParameterError: a shovel that is wider or higher than `LARGEST` cells.
+        ParameterError: a shovel that is wider or higher than `LARGEST` cells, or one that is too large or too small for
+            the lumps of the soil.
     """
     if world.soil is None:
         return ()
@@ -90,12 +94,38 @@ def check_tools(machine: Machine, world: World) -> tuple[str, ...]:
                 f'at least {size / LARGEST:.3g} m for shovel "{shovel.name}" of {size:.4g} m, which is to be within '
                 f"{LARGEST} cells",
             )
+        if world.soil.soils[0].lumps:
+            _check_lumps(shovel, cell)
         if shovel.width > (STRIPS + 0.5) * cell:
             warnings.append(
                 f'shovel "{shovel.name}" is {shovel.width / cell:.0f} cells wide: each of its {STRIPS} strips sees one '
                 f"row of cells; {shovel.width / STRIPS:.3g} m is a cell as wide as a strip"
             )
     return tuple(warnings)
+
+
+def _check_lumps(shovel: Shovel, cell: float) -> None:
+    """Refuses cells whose lumps are too small or too large for a shovel."""
+    size, lump = min(shovel.width, shovel.opening), 2.0 * LUMP_RADIUS * cell
+    if size < LEAST_LUMPS * lump:
+        raise ParameterError(
+            "cell",
+            cell,
+            f'at most {size / (LEAST_LUMPS * 2.0 * LUMP_RADIUS):.3g} m for shovel "{shovel.name}" of {size:.4g} m: its '
+            f"soil becomes lumps of {lump:.3g} m, of which {LEAST_LUMPS} must fit; or lumps: false",
+        )
+    # a blade pushes about half of a cube of its height a width
+    area = abs(profile_area(shovel.profile)) if shovel.profile else 0.5 * shovel.opening**2
+    room = SOLID_SHARE * area * shovel.width
+    count = room / (math.pi / 6.0 * lump**3)
+    if count > MOST_LUMPS:
+        least = cell * (count / MOST_LUMPS) ** (1.0 / 3.0)
+        raise ParameterError(
+            "cell",
+            cell,
+            f'at least {least:.3g} m for shovel "{shovel.name}": its soil becomes lumps, and {count:.0f} of {lump:.3g} '
+            f"m fill it, more than {MOST_LUMPS}; or lumps: false",
+        )
 
 
 def make_tools(machine: Machine, names: Names, world: World) -> Tools:

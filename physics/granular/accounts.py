@@ -2,7 +2,8 @@
 
 The work of a force in a step is its product with the mean of the velocities before and after. With positions half a
 step back, where these velocities belong, kinetic energy and weight then balance with the accounts to round-off, and
-what is left is the error of the normal springs.
+what is left is the error of the normal springs. Clumps add an error of second order in the step: their spheres get work
+at the mean of their velocities over two steps, and turn freely with an energy that oscillates to that order.
 """
 
 from grouser.physics.base.kernel import inlined, kernel
@@ -122,6 +123,9 @@ def read_energy(system: System, state: State, step: float, energy):
     energy[KINETIC] = energy[POTENTIAL] = energy[ELASTIC] = 0.0
     half = 0.5 * step
     for i in range(state.number[0]):
+        if state.clump[i] >= 0:
+            _add_clump_energy(system, state, i, half, energy)
+            continue
         mass, inertia = 1.0 / state.velocity[i, 3], (1.0 / state.spin[i, 3] if state.spin[i, 3] > 0.0 else 0.0)
         for c in range(3):
             energy[KINETIC] += 0.5 * (mass * state.velocity[i, c] ** 2 + inertia * state.spin[i, c] ** 2)
@@ -141,6 +145,18 @@ def read_energy(system: System, state: State, step: float, energy):
                 energy[ELASTIC] += _contact_energy(system, pair, radius, both - square**0.5)
         for k in range(state.boundary_start[i], state.boundary_start[i + 1]):
             energy[ELASTIC] += _boundary_energy(system, state, i, k, half)
+
+
+@inlined
+def _add_clump_energy(system: System, state: State, i, half, energy):
+    """Adds a sphere's share of the kinetic energy of its clump, and of that of the weight."""
+    clump, mass = state.clump[i], 1.0 / state.velocity[i, 3]
+    velocity, momentum = state.clump_velocity, state.clump_momentum
+    for c in range(3):
+        turning = momentum[clump, c] * state.spin[i, c] * velocity[clump, 3]
+        energy[KINETIC] += 0.5 * mass * (velocity[clump, c] ** 2 + turning)
+        height = state.clump_position[clump, c] - half * velocity[clump, c]
+        energy[POTENTIAL] -= mass * system.gravity[c] * height
 
 
 @inlined

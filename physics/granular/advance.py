@@ -6,9 +6,10 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.accounts import add_accounts
 from grouser.physics.granular.arrays import State, System, Workspace
 from grouser.physics.granular.body_motion import move_bodies
+from grouser.physics.granular.clump_motion import move_clumps
 from grouser.physics.granular.forces import add_contact_forces
 from grouser.physics.granular.neighbours import rebuild
-from grouser.physics.granular.sleeping import count_rest, fall_asleep
+from grouser.physics.granular.sleeping import agree_on_rest, count_rest, fall_asleep
 from grouser.physics.soil.laws import Soils
 from grouser.physics.soil.tiles import SoilState
 
@@ -37,6 +38,8 @@ def run_steps(
         Number of steps made, and why they ended.
     """
     made, ended = 0, DONE
+    if state.clumps[0] > 0:
+        agree_on_rest(state, work)
     while made < count and ended == DONE:
         if state.stale[0] and not rebuild(system, state, work):
             ended = NEEDS_ROOM
@@ -52,6 +55,8 @@ def run_steps(
 @inlined
 def move_on(system: System, state: State, work: Workspace, step, accounted):
     """Moves grains and bodies by a step, for which the forces are known; returns `DONE` or `DIVERGED`."""
+    if state.clumps[0] > 0:
+        move_clumps(system, state, work, step)
     _kick(system, state, work, step)
     if system.rest_steps > 0:
         count_rest(system, state, work)

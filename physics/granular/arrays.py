@@ -101,6 +101,14 @@ class State(NamedTuple):
         still: steps for which each grain has been at rest (`sleeping`), (rows,).
         asleep: whether it sleeps, (rows,).
         rest: where it was last at rest, infinite before [m], (rows, 3).
+        clump: number of the clump that each grain is a sphere of, or -1, (rows,).
+        offset: of its centre from the clump's centre of mass, in the clump's principal axes [m], (rows, 3).
+        clumps: number of clumps, (1,).
+        clump_position: their centres of mass [m], (clumps, 3).
+        clump_turn: unit quaternions of their principal axes (x, y, z, w), (clumps, 4).
+        clump_velocity: of their centres [m/s], half a step before the positions, and 1/mass [1/kg], (clumps, 4).
+        clump_momentum: angular momenta about their centres, world axes, as the velocities [N m s], (clumps, 3).
+        clump_inertia: principal moments [kg m2], (clumps, 3).
         listed: number of listed pairs, and of listed boundary contacts, (2,).
         pair_start: first pair of each row, (rows + 1,).
         pair_other: row of the second grain of each pair, above that of the first, (pairs,).
@@ -132,6 +140,14 @@ class State(NamedTuple):
     still: np.ndarray
     asleep: np.ndarray
     rest: np.ndarray
+    clump: np.ndarray
+    offset: np.ndarray
+    clumps: np.ndarray
+    clump_position: np.ndarray
+    clump_turn: np.ndarray
+    clump_velocity: np.ndarray
+    clump_momentum: np.ndarray
+    clump_inertia: np.ndarray
     listed: np.ndarray
     pair_start: np.ndarray
     pair_other: np.ndarray
@@ -176,7 +192,11 @@ class Workspace(NamedTuple):
         grid_low, grid_side: lowest corner of the grids [m], (3,); side of the cells of each [m], (classes,).
         compared: pairs of grains whose distance was taken when the lists were built, (1,).
         next: the sorted state, before it replaces the last one.
-        needed: listed pairs, boundary contacts and grains that there was no room for, (3,).
+        clump_load: force and moment on each clump about its centre [N, N m]; while it is moved, its angular velocity
+            in place of the force [rad/s]; (clumps, 6).
+        clump_mark: of each clump: steps at rest, members that are left, or its new number, (clumps,).
+        clump_awake: whether a member of each is awake, (clumps,).
+        needed: listed pairs, boundary contacts, grains and clumps that there was no room for, (4,).
     """
 
     force: np.ndarray
@@ -203,6 +223,9 @@ class Workspace(NamedTuple):
     grid_side: np.ndarray
     compared: np.ndarray
     next: State
+    clump_load: np.ndarray
+    clump_mark: np.ndarray
+    clump_awake: np.ndarray
     needed: np.ndarray
 
 
@@ -214,13 +237,16 @@ class Granular(NamedTuple):
     work: Workspace
 
 
-def make_state(system: System, rows: int, pairs: int | None = None, contacts: int | None = None) -> State:
+def make_state(
+    system: System, rows: int, pairs: int | None = None, contacts: int | None = None, clumps: int = 0
+) -> State:
     """Returns a state without grains, with room for some.
 
     Args:
         system: its bodies are where their vibrations begin.
         rows: number of grains that there is room for.
         pairs, contacts: listed pairs and boundary contacts that there is room for.
+        clumps: number of clumps that there is room for.
     """
     width, bodies = system.pairs.history_width, len(system.boundaries.start)
     moving = system.boundaries
@@ -232,6 +258,9 @@ def make_state(system: System, rows: int, pairs: int | None = None, contacts: in
         position=np.zeros((rows, 4)), velocity=np.zeros((rows, 4)), spin=np.zeros((rows, 4)),
         material=np.zeros(rows, whole), ident=np.zeros(rows, whole),
         still=np.zeros(rows, whole), asleep=np.zeros(rows, np.bool_), rest=np.full((rows, 3), np.inf),
+        clump=np.full(rows, -1), offset=np.zeros((rows, 3)), clumps=np.zeros(1, whole),
+        clump_position=np.zeros((clumps, 3)), clump_turn=np.zeros((clumps, 4)), clump_velocity=np.zeros((clumps, 4)),
+        clump_momentum=np.zeros((clumps, 3)), clump_inertia=np.zeros((clumps, 3)),
         listed=np.zeros(2, whole),
         pair_start=np.zeros(rows + 1, whole), pair_other=np.zeros(pairs, np.uint32),
         pair_history=np.zeros((pairs, width)),
@@ -257,6 +286,7 @@ def make_workspace(system: System, state: State, threaded: bool = False) -> Work
     rows, bodies = len(state.position), len(system.boundaries.start)
     cells = _CELLS * rows + 64
     slots, classes = int(system.boundaries.slots.max(initial=1)), len(system.class_radius)
+    clumps = len(state.clump_position)
     return Workspace(
         force=np.zeros((rows, 4)), torque=np.zeros((rows, 4)), woken=np.zeros(rows, np.bool_),
         quiet=np.zeros(rows, np.bool_), unquiet=np.ones(1, np.bool_),
@@ -269,16 +299,20 @@ def make_workspace(system: System, state: State, threaded: bool = False) -> Work
         cell_start=np.zeros(cells + 1, np.int64), cell_fill=np.zeros(cells + 1, np.int64),
         grid=np.zeros((classes, 5), np.int64), grid_low=np.zeros(3), grid_side=np.zeros(classes),
         compared=np.zeros(1, np.int64),
-        next=State(*(np.zeros_like(array) for array in state)), needed=np.zeros(3, np.int64),
+        next=State(*(np.zeros_like(array) for array in state)),
+        clump_load=np.zeros((clumps, 6)), clump_mark=np.zeros(clumps, np.int64), clump_awake=np.zeros(clumps, np.bool_),
+        needed=np.zeros(4, np.int64),
     )  # fmt: skip
 
 
-def memory_of(system: System, grains: int, pairs: int | None = None, contacts: int | None = None) -> int:
-    """Memory of a state and its buffers [bytes]; arguments as of `make_state`."""
+def memory_of(
+    system: System, grains: int, pairs: int | None = None, contacts: int | None = None, threaded: bool = False
+) -> int:
+    """Memory of a state and its buffers [bytes]; arguments as of `make_state` and `make_workspace`."""
 
     def size(*room: int) -> int:
         state = make_state(system, *room)
-        return sum(array.nbytes for array in leaves((state, make_workspace(system, state))))
+        return sum(array.nbytes for array in leaves((state, make_workspace(system, state, threaded))))
 
     none, shapes = size(0, 0, 0), int(system.boundaries.slots.sum())
     room = (
@@ -290,26 +324,26 @@ def memory_of(system: System, grains: int, pairs: int | None = None, contacts: i
     return none + sum(number * (each - none) for number, each in zip(room, one, strict=True))
 
 
-# Arrays of `State` whose rows are grains, listed pairs, and listed boundary contacts.
-_OF_GRAINS = ("position", "velocity", "spin", "material", "ident", "still", "asleep", "rest", "built")
+# Arrays of `State` whose rows are grains, clumps, listed pairs, and listed boundary contacts.
+OF_GRAINS = ("position", "velocity", "spin", "material", "ident", "still", "asleep", "rest", "clump", "offset", "built")
+OF_CLUMPS = ("clump_position", "clump_turn", "clump_velocity", "clump_momentum", "clump_inertia")
 _OF_PAIRS = ("pair_other", "pair_history")
 # Arrays of `State` whose rows are bodies.
 BODY_ARRAYS = ("travel", "reach", "gap", "body_position", "body_rotation", "body_velocity")
 _OF_CONTACTS = ("boundary_shape", "boundary_history", "boundary_contact")
 
 
-def capacity_of(state: State) -> tuple[int, int, int]:
-    """Number of grains, listed pairs and boundary contacts that a state has room for."""
-    return len(state.position), len(state.pair_other), len(state.boundary_shape)
+def capacity_of(state: State) -> tuple[int, int, int, int]:
+    """Number of grains, listed pairs, boundary contacts and clumps that a state has room for."""
+    return len(state.position), len(state.pair_other), len(state.boundary_shape), len(state.clump_position)
 
 
-def with_capacity(state: State, grains: int, pairs: int, contacts: int) -> State:
+def with_capacity(state: State, grains: int, pairs: int, contacts: int, clumps: int) -> State:
     """The same state with arrays of another capacity, at least for what it holds."""
-    if (grains, pairs, contacts) == capacity_of(state):
+    if (grains, pairs, contacts, clumps) == capacity_of(state):
         return state
-    lengths = (
-        dict.fromkeys(_OF_GRAINS, grains) | dict.fromkeys(_OF_PAIRS, pairs) | dict.fromkeys(_OF_CONTACTS, contacts)
-    )
+    lengths = dict.fromkeys(OF_GRAINS, grains) | dict.fromkeys(OF_CLUMPS, clumps)
+    lengths |= dict.fromkeys(_OF_PAIRS, pairs) | dict.fromkeys(_OF_CONTACTS, contacts)
     lengths |= {"pair_start": grains + 1, "boundary_start": grains + 1}
     resized = {}
     for name, length in lengths.items():

@@ -13,13 +13,16 @@ from grouser.physics.base.checks import (
     VALUE_MAX,
     require_count,
     require_items,
+    require_quaternion,
     require_range,
     require_size,
+    require_type,
     require_vector,
 )
 from grouser.physics.base.errors import DivergenceError, ParameterError
 from grouser.physics.base.memory import require_memory
 from grouser.physics.base.packed import Packed
+from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.granular import MOST_GRAINS, WIDEST_RANGE, GrainMaterial, Surface
 from grouser.physics.granular.accounts import ELASTIC, KINETIC, POTENTIAL, read_energy
 from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, run_steps
@@ -27,6 +30,7 @@ from grouser.physics.granular.arrays import (
     BOUNDARY_WORK,
     FRICTION_LOSS,
     NORMAL_LOSS,
+    OF_CLUMPS,
     ROLLING_LOSS,
     Granular,
     State,
@@ -38,6 +42,7 @@ from grouser.physics.granular.arrays import (
 )
 from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.boundaries import make_boundaries
+from grouser.physics.granular.clumps import Clumps, clump_rows, clumps_of, joined, momentum_of, plain_rows, random_turns
 from grouser.physics.granular.loads import find_loads
 from grouser.physics.granular.neighbours import rebuild
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
@@ -57,15 +62,18 @@ _SWEEPS, _SLOWEST = 100, 0.99
 
 @dataclass(frozen=True)
 class Grains:
-    """Spheres at the start.
+    """Spheres, or clumps of one shape, at the start.
 
     Attributes:
-        position: of the centres [m], (grains, 3).
-        radius: [m], one for all or (grains,).
+        position: of the centres [m], (grains, 3); of clumps the centres of mass.
+        radius: [m], one for all or (grains,); of clumps that of a sphere of their volume.
         material: name, one for all or one each.
         velocity: [m/s], (grains, 3); None: at rest.
         spin: angular velocity [rad/s], (grains, 3); None: none.
-        turns: whether they may turn; else their inertia is infinite.
+        turns: whether they may turn; else their inertia is infinite. Clumps do.
+        shape: of clumps; None: spheres.
+        orientation: of clumps: quaternions of their principal axes (x, y, z, w), (grains, 4); None: random.
+        seed: of random orientations.
     """
 
     position: np.ndarray
@@ -74,6 +82,9 @@ class Grains:
     velocity: np.ndarray | None = None
     spin: np.ndarray | None = None
     turns: bool = True
+    shape: ClumpShape | None = None
+    orientation: np.ndarray | None = None
+    seed: int = 1
 
 
 class Contacts(NamedTuple):
@@ -97,11 +108,12 @@ class Contacts(NamedTuple):
 class GranularBed:
     """Grains, boundaries and their motion.
 
-    Arrays of grains are in the order of `ident`, the numbers that the grains got at the start. Grains that overlap each
-    other or boundaries by more than a tenth of the smaller radius are pushed apart, with a `RuntimeWarning`.
+    Arrays of grains are in the order of `ident`, the numbers that the grains got at the start. Spheres of clumps are
+    grains of their own; `clump` says whose they are. Grains that overlap each other or boundaries by more than a tenth
+    of the smaller radius are pushed apart, with a `RuntimeWarning`.
 
     Args:
-        grains: spheres.
+        grains: spheres or clumps, or several of either in succession.
         materials: of grains and boundaries.
         surfaces: by the names of two materials.
         boundaries: bodies.
@@ -120,7 +132,7 @@ class GranularBed:
 
     def __init__(
         self,
-        grains: Grains,
+        grains: Grains | Sequence[Grains],
         materials: Sequence[GrainMaterial],
         surfaces: Mapping[tuple[str, str], Surface] | None = None,
         boundaries: Sequence[Boundary] = (),
@@ -137,7 +149,7 @@ class GranularBed:
         self.accounted = accounted
         self._threads = require_count("threads", threads, 1, _MOST_THREADS)
         self._run = run_steps if threads == 1 else ThreadedSteps(threads).run
-        rows = _rows(grains, materials)
+        rows = _all_rows(grains, materials)
         table = PairSurfaces(materials, surfaces or {}, default_surface)
         radius = rows["position"][:, 3]
         classes = size_classes(radius, radius)
@@ -152,9 +164,10 @@ class GranularBed:
         walls = np.unique(self.system.boundaries.material)
         contact, rayleigh = shortest_times(radius, rows["material"], table, walls, speed)
         self.step_size = default_step(contact, rayleigh) if step is None else check_step(step, contact, rayleigh)
-        _require_memory(self.system, len(rows["position"]))
-        state = make_state(self.system, len(rows["position"]))
+        self._require_memory(len(rows["position"]))
+        state = make_state(self.system, len(rows["position"]), clumps=len(rows["clump_position"]))
         state.number[0] = state.born[0] = len(rows["position"])
+        state.clumps[0] = len(rows["clump_position"])
         for name, values in rows.items():
             getattr(state, name)[:] = values
         for b, boundary in enumerate(boundaries):
@@ -194,8 +207,18 @@ class GranularBed:
         return self._by_ident(self.state.position)[:, 3]
 
     @property
+    def clump(self) -> np.ndarray:
+        """Row in `clumps` of the clump that each grain is a sphere of, -1 for others, (count,)."""
+        return self._by_ident(self.state.clump)
+
+    @property
+    def clumps(self) -> Clumps:
+        """The clumps now."""
+        return clumps_of(self.state)
+
+    @property
     def mass(self) -> np.ndarray:
-        """Masses [kg], (count,)."""
+        """Masses [kg], (count,); spheres of a clump share its mass by their volumes."""
         return 1.0 / self._by_ident(self.state.velocity)[:, 3]
 
     @property
@@ -312,13 +335,7 @@ class GranularBed:
 
     def momentum(self) -> np.ndarray:
         """Linear momentum, and angular momentum about the world's origin [N s, N m s], (6,)."""
-        n, state = self.count, self.state
-        mass, turning = 1.0 / state.velocity[:n, 3:], state.spin[:n, 3:]
-        linear = state.velocity[:n, :3] * mass
-        # an infinite inertia has no finite momentum: it is left out
-        own = np.divide(state.spin[:n, :3], turning, out=np.zeros((n, 3)), where=turning > 0.0)
-        place = state.position[:n, :3] - 0.5 * self.step_size * state.velocity[:n, :3]
-        return np.concatenate([linear.sum(axis=0), (own + np.cross(place, linear)).sum(axis=0)])
+        return momentum_of(self.state, self.step_size)
 
     def snapshot(self) -> State:
         """A copy of the state."""
@@ -328,7 +345,7 @@ class GranularBed:
         """Goes on from a snapshot of a bed of the same grains and boundaries, to the last bit."""
         self._hold(State(*(array.copy() for array in state)))
 
-    def add(self, grains: Grains) -> np.ndarray:
+    def add(self, grains: Grains | Sequence[Grains]) -> np.ndarray:
         """Adds grains; the others keep their contacts. Overlaps are relaxed as at the start of the bed.
 
         Args:
@@ -340,15 +357,18 @@ class GranularBed:
         Raises:
             ParameterError: as of the bed, or a grain that is larger than those at its start; the bed is as it was.
         """
-        rows, n = _rows(grains, self._materials), self.count
+        rows, n, clumps = _all_rows(grains, self._materials), self.count, int(self.state.clumps[0])
         largest, most = rows["position"][:, 3].max(), self.system.class_radius[-1]
         if largest > most:
             raise ParameterError("radius", largest, f"at most {most:g} m, as in the bed")
         rows["ident"] += self.state.born[0]
-        old, more, before = self.state, len(rows["ident"]), self.snapshot()
-        new = with_capacity(old, n + more, len(old.pair_other), len(old.boundary_shape))
+        rows["clump"][rows["clump"] >= 0] += clumps
+        old, before, more, clumped = self.state, self.snapshot(), len(rows["ident"]), len(rows["clump_position"])
+        new = with_capacity(old, n + more, len(old.pair_other), len(old.boundary_shape), clumps + clumped)
         for name, values in rows.items():
-            getattr(new, name)[n : n + more] = values
+            begin = clumps if name in OF_CLUMPS else n
+            getattr(new, name)[begin : begin + len(values)] = values
+        new.clumps[0] = clumps + clumped
         new.number[0], new.stale[0] = n + more, 1
         # the rows that are new have no contacts yet
         new.pair_start[n + 1 :], new.boundary_start[n + 1 :] = new.pair_start[n], new.boundary_start[n]
@@ -363,7 +383,7 @@ class GranularBed:
         return rows["ident"]
 
     def remove(self, gone: np.ndarray) -> None:
-        """Removes grains.
+        """Removes grains, and clumps of which a sphere is removed.
 
         Args:
             gone: whether each is removed, (count,), in the order of `ident`.
@@ -410,6 +430,11 @@ class GranularBed:
             if not rebuild(self._packed.system, self._packed.state, self._packed.work):
                 self._grow()
 
+    def _require_memory(self, grains: int, *lists: int) -> None:
+        """Refuses grains, with listed pairs and boundary contacts, that memory has no room for."""
+        needed = memory_of(self.system, grains, *lists, threaded=self._threads > 1)
+        require_memory("number of grains", grains, needed / grains, "each, with its contacts,")
+
     def _hold(self, state: State) -> None:
         self.state = state
         self.granular = Granular(self.system, state, make_workspace(self.system, state, self._threads > 1))
@@ -421,8 +446,8 @@ class GranularBed:
         pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed[:2])
         old, before = self.state, self.granular.work
         pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
-        _require_memory(self.system, len(old.position), pairs, contacts)
-        self._hold(with_capacity(old, len(old.position), pairs, contacts))
+        self._require_memory(len(old.position), pairs, contacts)
+        self._hold(with_capacity(old, len(old.position), pairs, contacts, len(old.clump_position)))
         for name in ("impulse", "reference", "stiffening"):
             getattr(self.granular.work, name)[:] = getattr(before, name)
 
@@ -444,18 +469,27 @@ class GranularBed:
             raise ParameterError("accounted", False, "true, for accounts of energy and forces of contacts")
 
 
-def _require_memory(system: System, grains: int, *lists: int) -> None:
-    """Refuses grains, with listed pairs and boundary contacts, that memory has no room for."""
-    require_memory("number of grains", grains, memory_of(system, grains, *lists) / grains, "each, with its contacts,")
-
-
 def _overlap(largest: float, first: int, second: int) -> str:
     other = f"and {second}" if second >= 0 else "and a boundary"
     return f"grain {first} {other} by {largest:.2f} of a radius"
 
 
+def _all_rows(grains: Grains | Sequence[Grains], materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:
+    """Checked rows of the state, of grains, spheres of clumps, and clumps."""
+    kinds = [grains] if isinstance(grains, Grains) else require_items("grains", grains, Grains, "Grains")
+    rows = joined([_rows(kind, materials) for kind in kinds])
+    require_count("number of grains and of the spheres of clumps", len(rows["position"]), 1, MOST_GRAINS)
+    radius = rows["position"][:, 3]
+    if radius.max() > WIDEST_RANGE * radius.min():
+        spread = f"{radius.min():g} to {radius.max():g} m"
+        raise ParameterError(
+            "radius", spread, f"radii of which the largest is at most {WIDEST_RANGE:g} times the least"
+        )
+    return rows
+
+
 def _rows(grains: Grains, materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:
-    """Checked rows of the state."""
+    """Checked rows of one kind of grains."""
     position = np.asarray(grains.position, dtype=float)
     if position.ndim != 2 or position.shape[1] != 3 or not np.isfinite(position).all():
         raise ParameterError("position", position.shape, "(grains, 3), finite [m]")
@@ -463,11 +497,6 @@ def _rows(grains: Grains, materials: Sequence[GrainMaterial]) -> dict[str, np.nd
     radius = np.broadcast_to(np.asarray(grains.radius, dtype=float), (n,))
     for one in (radius.min(), radius.max()):
         require_size("radius", one)
-    if radius.max() > WIDEST_RANGE * radius.min():
-        spread = f"{radius.min():g} to {radius.max():g} m"
-        raise ParameterError(
-            "radius", spread, f"radii of which the largest is at most {WIDEST_RANGE:g} times the least"
-        )
     names = [one.name for one in materials]
     chosen = [grains.material] * n if isinstance(grains.material, str) else list(grains.material)
     if len(chosen) != n or set(chosen) - set(names):
@@ -475,13 +504,26 @@ def _rows(grains: Grains, materials: Sequence[GrainMaterial]) -> dict[str, np.nd
     material = np.array([names.index(name) for name in chosen])
     mass = np.array([one.density for one in materials])[material] * 4.0 / 3.0 * math.pi * radius**3
     turning = 2.5 / (mass * radius**2) if grains.turns else np.zeros(n)
-    return {
+    rows = {
         "position": np.column_stack([position, radius]),
         "velocity": np.column_stack([_vectors("velocity", grains.velocity, n), 1.0 / mass]),
         "spin": np.column_stack([_vectors("spin", grains.spin, n), turning]),
         "material": material,
-        "ident": np.arange(n),
     }
+    return plain_rows(rows) if grains.shape is None else _clump_rows(grains, grains.shape, rows)
+
+
+def _clump_rows(grains: Grains, shape: ClumpShape, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    require_type("shape of grains", shape, ClumpShape, "a ClumpShape")
+    if not grains.turns:
+        raise ParameterError("turns", False, "true for clumps")
+    n = len(rows["position"])
+    if grains.orientation is None:
+        return clump_rows(shape, rows, random_turns(n, require_count("seed", grains.seed, 0, 2**63 - 1)))
+    turn = np.asarray(grains.orientation, dtype=float)
+    if turn.shape != (n, 4):
+        raise ParameterError("orientation", turn.shape, f"({n}, 4), quaternions (x, y, z, w)")
+    return clump_rows(shape, rows, np.array([require_quaternion("orientation", one) for one in turn]))
 
 
 def _vectors(name: str, given: np.ndarray | None, n: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from grouser.physics.base.kernel import kernel
 from grouser.physics.granular.arrays import State, System, Workspace
+from grouser.physics.granular.clump_lists import remove_whole_clumps
 from grouser.physics.granular.manifold import DEPTH, find_points
 from grouser.physics.granular.shapes import SOLIDS, shape_gap, to_body
 
@@ -11,7 +12,7 @@ _INSIDE = 0.1
 
 @kernel
 def remove_inside(system: System, state: State, work: Workspace, first):
-    """Removes the grains inside the solids of bodies, which are where the state says.
+    """Removes the grains inside the solids of bodies, which are where the state says, and clumps with such spheres.
 
     Args:
         system, state, work: of the grains; those removed get the number -1.
@@ -34,4 +35,9 @@ def remove_inside(system: System, state: State, work: Workspace, first):
             state.ident[i] = -1
             state.stale[0] = 1
             removed += 1
+    if removed > 0 and state.clumps[0] > 0:
+        remove_whole_clumps(state, work)
+        removed = 0
+        for i in range(state.number[0]):
+            removed += 1 if state.ident[i] < 0 else 0
     return removed

@@ -76,13 +76,16 @@ def walls(length: float, width: float, material: str) -> list[Plane]:
     ]
 
 
-def fill_volume(fill: GrainFill, density: float, level: Level | None = None) -> tuple[np.ndarray, np.ndarray]:
+def fill_volume(
+    fill: GrainFill, density: float, level: Level | None = None, reach: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Grains of a volume, from its lowest layer upwards.
 
     Args:
         fill: the volume and its grains.
         density: of their material [kg/m3].
         level: heights at x and y in the world that grains are above [m].
+        reach: of the grains from their centres, by the radius [-]; of spheres 1.
 
     Returns:
         Centres in the world [m], (grains, 3), and radii [m], (grains,).
@@ -91,10 +94,10 @@ def fill_volume(fill: GrainFill, density: float, level: Level | None = None) -> 
         ParameterError: more grains, or more mass, than the volume has room for on a lattice.
     """
     random, turn, middle = np.random.default_rng(fill.seed), matrix(fill.pose.quaternion), np.array(fill.pose.position)
-    places = _places(fill)
+    places = _places(fill, reach)
     if level is not None:
         x, y, z = (places @ turn.T + middle).T
-        places = places[z >= level(x, y) + _PITCH * fill.radius[1]]
+        places = places[z >= level(x, y) + _PITCH * reach * fill.radius[1]]
     radius = random.uniform(*fill.radius, len(places))
     name, room = f"fill '{fill.name}'", f"room for {len(places)} grains of up to {fill.radius[1]:g} m"
     count = len(places) if fill.count is None else fill.count
@@ -112,9 +115,9 @@ def fill_volume(fill: GrainFill, density: float, level: Level | None = None) -> 
     return inside @ turn.T + middle, radius[:count]
 
 
-def _places(fill: GrainFill) -> np.ndarray:
+def _places(fill: GrainFill, reach: float) -> np.ndarray:
     """Places of the largest grains on a lattice in a volume, in its axes, (places, 3)."""
-    shape, pitch, middle = fill.geometry, _PITCH * 2.0 * fill.radius[1], np.zeros(3)
+    shape, pitch, middle = fill.geometry, _PITCH * 2.0 * reach * fill.radius[1], np.zeros(3)
     if isinstance(shape, Box):
         sides = np.array(shape.size)
     elif isinstance(shape, ClosedMesh):

@@ -4,12 +4,14 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
+from grouser.physics.granular.clump_motion import clump_mobility
 from grouser.physics.granular.contact_law import contact_force
 from grouser.physics.granular.grain_force import add_grain_force
 from grouser.physics.granular.manifold import find_manifold
 from grouser.physics.granular.shapes import MESH, SOIL, nearest, to_body, to_world_axes
 from grouser.physics.granular.sleeping import find_quiet, wake_beside, wake_on_body
 from grouser.physics.granular.soft_ground import add_soil_force
+from grouser.physics.granular.soil_surface import is_smaller_than_cells, surface_below_grain
 from grouser.physics.soil.laws import Soils
 from grouser.physics.soil.tiles import SoilState
 
@@ -49,7 +51,7 @@ def add_pair_forces(system: System, state: State, work: Workspace, first, end, s
             the rows replace what is in `work`, so that rows do not depend on each other.
     """
     position, velocity, spin, force, torque = state.position, state.velocity, state.spin, work.force, work.torque
-    start, history, reaction = state.pair_start, state.pair_history, work.reaction
+    start, history, reaction, clumped = state.pair_start, state.pair_history, work.reaction, state.clumps[0] > 0
     for i in range(first, end):
         if work.quiet[i]:
             continue
@@ -90,9 +92,12 @@ def add_pair_forces(system: System, state: State, work: Workspace, first, end, s
                 velocity[i, 2] - velocity[j, 2] - (w0 * n1 - w1 * n0),
             )
             turning = spin[i, 0] - spin[j, 0], spin[i, 1] - spin[j, 1], spin[i, 2] - spin[j, 2]
+            mobility = velocity[i, 3] + velocity[j, 3]
+            if clumped:
+                mobility = clump_mobility(state, i, n0, n1, n2) + clump_mobility(state, j, n0, n1, n2)
             push, damped, g0, g1, g2, m0, m1, m2 = contact_force(
                 system.pairs, row + state.material[j], radius * position[j, 3] / both,
-                1.0 / (velocity[i, 3] + velocity[j, 3]), overlap, (n0, n1, n2), speed, turning, step, history, k,
+                1.0 / mobility, overlap, (n0, n1, n2), speed, turning, step, history, k,
             )  # fmt: skip
             if recorded:
                 _store(work.pair_force, k, push, damped, g0, g1, g2, m0, m1, m2)
@@ -140,6 +145,8 @@ def add_boundary_forces(system: System, state: State, work: Workspace, soils: So
                     _forget(work.boundary_force, slot)
             if boundaries.kind[s] >= MESH:
                 _add_manifold(system, s, state, i, k, work, step, recorded)
+            elif boundaries.kind[s] == SOIL and is_smaller_than_cells(system.soil_cell, state.position[i, 3]):
+                _add_surface(system, s, state, i, k, cells, work, step, recorded)
             elif boundaries.kind[s] == SOIL:
                 add_soil_force(system, s, state, i, k, soils, cells, work, step)
             else:
@@ -154,6 +161,19 @@ def add_boundary_forces(system: System, state: State, work: Workspace, soils: So
                     work.woken[i] = state.asleep[i]
                     _forget(history, k)
             k += boundaries.slots[s]
+
+
+@kernel
+def _add_surface(system: System, s, state: State, i, k, cells: SoilState, work: Workspace, step, recorded):
+    """Force of the surface of soft ground on a grain that is smaller than its cells."""
+    x, y, z, radius = state.position[i, 0], state.position[i, 1], state.position[i, 2], state.position[i, 3]
+    n0, n1, n2, distance = surface_below_grain(system.soil_cell, cells, x, y, z)
+    if distance < radius:
+        height = state.boundary_contact[k, 3]
+        add_boundary_force(system, s, state, i, k, (n0, n1, n2), radius - distance, work, step, recorded)
+        state.boundary_contact[k, 3] = height  # of the ground, by which the grain wakes
+    else:
+        _forget(state.boundary_history, k)
 
 
 @kernel
@@ -205,7 +225,7 @@ def add_boundary_force(
     turning = spin[i, 0] - moving[b, 3], spin[i, 1] - moving[b, 4], spin[i, 2] - moving[b, 5]
     pair = state.material[i] * system.pairs.materials + system.boundaries.material[s]
     push, damped, g0, g1, g2, m0, m1, m2 = contact_force(
-        system.pairs, pair, radius, 1.0 / state.velocity[i, 3], overlap, normal, speed, turning, step,
+        system.pairs, pair, radius, 1.0 / clump_mobility(state, i, n0, n1, n2), overlap, normal, speed, turning, step,
         state.boundary_history, k,
     )  # fmt: skip
     contact = state.boundary_contact

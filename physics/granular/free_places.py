@@ -6,24 +6,26 @@ from grouser.physics.granular.arrays import State
 from grouser.physics.granular.manifold import find_points
 from grouser.physics.granular.shapes import MESH, SOIL, shape_gap, to_body
 from grouser.physics.granular.soft_ground import REACH, lower_side, window
+from grouser.physics.granular.soil_surface import height_above_surface, is_smaller_than_cells
 from grouser.physics.soil.tiles import natural_level, surface_of
 
 
 @kernel
-def is_free(context: Context, n):
-    """Whether a grain touches neither those in the rows before its own nor a boundary.
+def is_free(context: Context, n, others):
+    """Whether a grain touches neither others nor a boundary.
 
     Args:
         context: its bodies are where the state of the grains says.
         n: row with the grain's place and radius.
+        others: number of the first rows that hold the others.
     """
-    return not _touches_grain(context.state.granular.grains, n) and not _touches_boundary(context, n)
+    return not _touches_grain(context.state.granular.grains, n, others) and not _touches_boundary(context, n)
 
 
 @inlined
-def _touches_grain(state: State, n):
+def _touches_grain(state: State, n, others):
     position = state.position
-    for i in range(n):
+    for i in range(others):
         e0, e1, e2 = (
             position[i, 0] - position[n, 0],
             position[i, 1] - position[n, 1],
@@ -62,6 +64,8 @@ def _is_below_field(context: Context, x, y, z):
 def _touches_soil(context: Context, x, y, z, radius):
     """Whether the surface of soft ground is above the lower side of a grain, also where no tile is opened."""
     terrain, spacing = context.system.contact.terrain, context.system.granular.grains.soil_cell
+    if is_smaller_than_cells(spacing, radius):
+        return height_above_surface(terrain, spacing, context.state.soil, x, y, z) < radius
     reach = REACH * radius
     i_first, i_last, j_first, j_last = window(spacing, x, y, reach)
     for i in range(i_first, i_last + 1):

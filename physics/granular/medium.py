@@ -14,7 +14,9 @@ from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
 from grouser.physics.contact.terrain import make_terrain
 from grouser.physics.description.data.granular import GrainEmitter, GrainMaterial, GrainSink, GranularMedia, Surface
+from grouser.physics.description.data.lumps import lump_mass
 from grouser.physics.description.data.machine import Machine
+from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
 from grouser.physics.granular.bed import Grains
@@ -22,8 +24,9 @@ from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh
 from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.filling import fill_volume
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
+from grouser.physics.granular.room import Lumps
 from grouser.physics.granular.room import System as Room
-from grouser.physics.granular.settling import settled
+from grouser.physics.granular.settling import SKIN, settled
 from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.sources import WIDTH, Sources, no_sources
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times, soil_contact_time
@@ -35,6 +38,9 @@ WORLD = "world"
 _MORE, _CONTACTS = 1.5, 2
 # Time at rest after which a grain falls asleep [s].
 _REST_TIME = 0.05
+# Time for which a lump sleeps before it becomes soil [s].
+_RIPE_TIME = 0.2
+_NO_LUMPS = Lumps(0, 0.0, 0.0, 0)
 # Steps of the contacts within one of the machine, at most.
 _MOST_STEPS = 1000
 
@@ -44,7 +50,7 @@ def no_grains() -> Room:
     """Nothing: shared arrays without rows."""
     nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
     system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, np.ones(1))
-    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources())
+    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources(), _NO_LUMPS)
 
 
 def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> Room:
@@ -59,7 +65,7 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     Raises:
         ParameterError: more grains than their volumes hold, or a step too long for their stiffness.
     """
-    media = world.granular
+    media = world.grains
     if media is None:
         return no_grains()
     table = _table(media)
@@ -70,11 +76,20 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
     classes = size_classes(*np.transpose(media.radii))
     boundaries = make_boundaries([boundary for _, boundary in bodies], names, float(classes[-1]))
-    emitted = [(one.radius[0], names.index(one.material)) for one in media.emitters]
-    radius = np.array([*np.asarray(grains.radius), *(one for one, _ in emitted)])
-    numbers = np.array([*(names.index(name) for name in grains.material), *(one for _, one in emitted)])
+    sizes = [*map(_sphere_radii, grains), *(np.array([least]) for least, _ in media.radii[len(media.fills) :])]
+    # lumps are of the last material
+    kinds = [*(names.index(one.material) for one in media.owners), *[len(media.materials) - 1] * bool(media.lumps)]
+    radius, numbers = np.concatenate(sizes), np.repeat(kinds, [len(one) for one in sizes])
     soils = world.soil.soils if world.soil else ()
     count = _substeps(media, table, radius, numbers, np.unique(boundaries.material), soils, step)
+    rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
+    cell = world.soil.cell if world.soil else 0.0
+    body = np.array([number for number, _ in bodies], dtype=np.int64)
+    lumps = _lumps(media, world.soil, step / count)
+    if not media.fills:
+        skin = SKIN * float(classes[0])
+        system = System(make_pairs(table), boundaries, np.array(world.gravity), skin, classes, rest, cell)
+        return Room(system, make_state(system, 0), body, len(fixed), count, _sources(media), lumps)
     still = [replace(boundary, vibration=None) for boundary in fixed]
     if world.ground is not None and world.soil is not None:
         # grains settle as if it were rigid
@@ -82,12 +97,17 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
             still[0], shapes=[*_rigid_ground(world.ground, fixed[0].shapes[0].material), *still[0].shapes[1:]]
         )
     bed = settled(grains, table, still, world.gravity, step / count, media.settle)
-    rest = round(_REST_TIME * count / step) if media.sleeping and any(world.gravity) else 0
     skin = bed.system.skin / float(bed.system.class_radius[0]) * float(classes[0])
-    system = bed.system._replace(boundaries=boundaries, class_radius=classes, skin=skin, rest_steps=rest)
-    system = system._replace(soil_cell=world.soil.cell if world.soil else 0.0)
-    body = np.array([number for number, _ in bodies], dtype=np.int64)
-    return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media))
+    system = bed.system._replace(
+        boundaries=boundaries, class_radius=classes, skin=skin, rest_steps=rest, soil_cell=cell
+    )
+    return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media), lumps)
+
+
+def _lumps(media: GranularMedia, ground: SoilGround | None, step: float) -> Lumps:
+    if ground is None or not media.lumps:
+        return _NO_LUMPS
+    return Lumps(len(media.materials) - 1, media.lumps, lump_mass(ground), round(_RIPE_TIME / step))
 
 
 def _sources(media: GranularMedia) -> Sources:
@@ -103,8 +123,23 @@ def _sources(media: GranularMedia) -> Sources:
         np.reshape(np.array(number, float), (-1, WIDTH)),
         material,
         np.array([one.seed for one in media.emitters], dtype=np.int64),
+        *_emitted_clumps(media),
         *_boxes(media.sinks),
     )
+
+
+def _emitted_clumps(media: GranularMedia) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Spheres of the clumps of emitters, as of `Sources`."""
+    shapes = [media.shape_of(one) for one in media.emitters]
+    count = [0 if shape is None else len(shape.spheres) for shape in shapes]
+    sphere, share, inertia = [np.zeros((0, 4))], [np.zeros(0)], np.zeros((len(shapes), 3))
+    for e, shape in enumerate(shapes):
+        if shape is not None:
+            sphere.append(np.column_stack([shape.body.centre, shape.body.radius]))
+            share.append(shape.shares)
+            inertia[e] = shape.body.inertia
+    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    return start, np.concatenate(sphere), np.concatenate(share), inertia
 
 
 def _boxes(owners: Sequence[GrainEmitter | GrainSink]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -119,14 +154,23 @@ def _table(media: GranularMedia) -> PairSurfaces:
     return PairSurfaces((*media.materials, media.boundary), surfaces, media.surface)
 
 
-def _grains(media: GranularMedia, ground: Ground | None) -> Grains:
-    """The grains of all fills, loosely."""
+def _grains(media: GranularMedia, ground: Ground | None) -> list[Grains]:
+    """The grains of each fill, loosely."""
     density = {material.name: material.density for material in media.materials}
     level = None if ground is None or ground.heightfield is None else functools.partial(_levels, ground)
-    filled = [fill_volume(fill, density[fill.material], level) for fill in media.fills]
-    material = [fill.material for fill, (place, _) in zip(media.fills, filled, strict=True) for _ in place]
-    place, radius = (np.concatenate(parts) for parts in zip(*filled, strict=True))
-    return Grains(place, radius, material)
+    found = []
+    for fill in media.fills:
+        shape = media.shape_of(fill)
+        reach = 1.0 if shape is None else shape.body.reach
+        place, radius = fill_volume(fill, density[fill.material], level, reach)
+        found.append(Grains(place, radius, fill.material, shape=shape, seed=fill.seed))
+    return found
+
+
+def _sphere_radii(grains: Grains) -> np.ndarray:
+    """Radii of all spheres of a fill [m]."""
+    radius = np.asarray(grains.radius)
+    return radius if grains.shape is None else np.outer(radius, grains.shape.body.radius).ravel()
 
 
 def _levels(ground: Ground, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -139,9 +183,10 @@ def _levels(ground: Ground, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _substeps(media, table, radius, material, walls, soils, step) -> int:
     """Number of steps of the contacts in one of the machine."""
     contact, rayleigh = shortest_times(radius, material, table, walls, media.impact_speed)
-    if soils:
+    pressing = [one for one in radius if one != media.lumps]
+    if soils and pressing:
         lightest = min(one.density for one in media.materials)
-        contact = min(contact, soil_contact_time(soils, float(radius.min()), lightest))
+        contact = min(contact, soil_contact_time(soils, float(min(pressing)), lightest))
     given = media.contact_step
     longest = default_step(contact, rayleigh) if given is None else check_step(given, contact, rayleigh)
     count = math.ceil(step / longest - 1e-9)
@@ -160,7 +205,7 @@ def _start(system: System, bed: State) -> State:
     empty = make_state(system, 0)
     bodies = {name: getattr(empty, name) for name in BODY_ARRAYS}
     pairs = max(math.ceil(_MORE * bed.listed[0]), len(bed.pair_other))
-    start = with_capacity(bed, count, pairs, contacts)._replace(**bodies)
+    start = with_capacity(bed, count, pairs, contacts, int(bed.clumps[0]))._replace(**bodies)
     start.stale[0], start.time[0], start.account[:] = 1, 0.0, 0.0
     if system.soil_cell > 0.0:
         # the contacts were those of rigid ground
@@ -179,7 +224,7 @@ def _surfaces(machine: Machine, world: World, shapes: Shapes, names: list[str]) 
 
 def _world_boundaries(world: World, shapes: Shapes, surface: list[str], names: list[str]) -> list[Boundary]:
     """The boundary of what stands still, then the obstacles that vibrate."""
-    vibrations = {one.obstacle: one for one in world.granular.vibrations} if world.granular else {}
+    vibrations = {one.obstacle: one for one in world.grains.vibrations} if world.grains else {}
     numbers = np.flatnonzero(shapes.link < 0)
     still = [int(s) for s, one in zip(numbers, world.obstacles, strict=True) if one.name not in vibrations]
     ground = world.ground.material if world.ground and world.ground.material in names else names[-1]

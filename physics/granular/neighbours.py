@@ -11,6 +11,7 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
+from grouser.physics.granular.clump_lists import are_apart, drop_clumps, remove_whole_clumps
 from grouser.physics.granular.pairs import SHEAR
 from grouser.physics.granular.shapes import shape_gap, to_body
 
@@ -32,6 +33,8 @@ def rebuild(system: System, state: State, work: Workspace):
     Returns:
         Whether the lists had room. If not, `work.needed` says how much they need, and the state is as it was.
     """
+    if state.clumps[0] > 0:
+        remove_whole_clumps(state, work)
     _sort(system, state, work)
     after = work.next
     pairs = _list_pairs(system, work)
@@ -45,6 +48,8 @@ def rebuild(system: System, state: State, work: Workspace):
     _carry_pairs(state, work)
     _carry_boundaries(state, work)
     _take_over(state, work)
+    if state.clumps[0] > 0:
+        drop_clumps(state, work)
     work.unquiet[0] = True
     _measure_reach(system, state, work)
     return True
@@ -96,8 +101,9 @@ def _sort(system: System, state: State, work: Workspace):
             after.spin[i, c] = state.spin[old, c]
         after.material[i], after.ident[i] = state.material[old], state.ident[old]
         after.still[i], after.asleep[i] = state.still[old], state.asleep[old]
+        after.clump[i] = state.clump[old]
         for c in range(3):
-            after.rest[i, c] = state.rest[old, c]
+            after.rest[i, c], after.offset[i, c] = state.rest[old, c], state.offset[old, c]
 
 
 @inlined
@@ -202,7 +208,7 @@ def _list_rows(system: System, work: Workspace, i, first, end, k):
     for j in range(first, end):
         e0, e1, e2 = x - after.position[j, 0], y - after.position[j, 1], z - after.position[j, 2]
         near = reach + after.position[j, 3]
-        if e0 * e0 + e1 * e1 + e2 * e2 < near * near:
+        if e0 * e0 + e1 * e1 + e2 * e2 < near * near and are_apart(after, i, j):
             if found < after.pair_other.shape[0]:
                 after.pair_other[found] = j
             found += 1
@@ -296,8 +302,9 @@ def _take_over(state: State, work: Workspace):
             state.spin[i, c] = after.spin[i, c]
         for c in range(3):
             state.built[i, c], state.rest[i, c] = after.position[i, c], after.rest[i, c]
+            state.offset[i, c] = after.offset[i, c]
         state.material[i], state.ident[i] = after.material[i], after.ident[i]
-        state.still[i], state.asleep[i] = after.still[i], after.asleep[i]
+        state.still[i], state.asleep[i], state.clump[i] = after.still[i], after.asleep[i], after.clump[i]
     for i in range(n + 1):
         state.pair_start[i], state.boundary_start[i] = after.pair_start[i], after.boundary_start[i]
     for k in range(after.listed[0]):

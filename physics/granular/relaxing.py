@@ -4,6 +4,7 @@ import math
 
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.granular.arrays import State, System, Workspace
+from grouser.physics.granular.clump_motion import follow_spheres
 from grouser.physics.granular.manifold import DEPTH, NORMAL, find_points
 from grouser.physics.granular.shapes import MESH, nearest, to_body, to_world_axes
 
@@ -19,8 +20,8 @@ _GOLDEN = math.pi * (3.0 - math.sqrt(5.0))
 def push_apart(system: System, state: State, work: Workspace, pushes):
     """Looks at all listed contacts in their order, and moves what overlaps apart, at most until it touches.
 
-    The grains of a pair move in the inverse ratio of their masses, boundaries not at all. The lists are stale after it
-    where a grain has moved by half the skin.
+    The grains of a pair move in the inverse ratio of their masses, boundaries not at all. Clumps move
+    with their spheres, and do not turn. The lists are stale after it where a grain has moved by half the skin.
 
     Args:
         system, state, work: of the grains; boundaries are rigid.
@@ -51,6 +52,8 @@ def push_apart(system: System, state: State, work: Workspace, pushes):
                 largest, first, second = share, state.ident[i], -1
             k += system.boundaries.slots[s]
     if pushes:
+        if state.clumps[0] > 0:
+            follow_spheres(state, work)
         _mark_stale(system, state)
     return pairs, edges, total, largest, first, second
 

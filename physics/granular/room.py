@@ -24,6 +24,21 @@ from grouser.physics.multibody.impulse_exchange import add_work, apply_impulses,
 _MORE = 1.5
 
 
+class Lumps(NamedTuple):
+    """The grains that soil becomes where it is cut.
+
+    Attributes:
+        material: their number.
+        radius, mass: of each [m, kg]; no mass: soil becomes none.
+        ripe: steps of the contacts for which they sleep before they become soil.
+    """
+
+    material: int
+    radius: float
+    mass: float
+    ripe: int
+
+
 class System(NamedTuple):
     """Grains and boundaries.
 
@@ -34,6 +49,7 @@ class System(NamedTuple):
         first_link: first boundary that belongs to the machine.
         steps: of the contacts in one of the machine.
         sources: emitters and sinks.
+        lumps: what soil becomes.
     """
 
     grains: arrays.System
@@ -42,6 +58,7 @@ class System(NamedTuple):
     first_link: int
     steps: int
     sources: Sources
+    lumps: Lumps
 
 
 class State(NamedTuple):
@@ -97,9 +114,17 @@ def make_workspace(system: System, state: State | None = None) -> Workspace:
     )
 
 
+def mass_of_lumps(system: System, state: State) -> float:
+    """Mass of the grains that soil has become [kg]."""
+    grains = state.grains
+    count = int(grains.number[0]) if system.lumps.mass > 0.0 else 0
+    lumps = (grains.ident[:count] >= 0) & (grains.material[:count] == system.lumps.material)
+    return float((1.0 / grains.velocity[:count][lumps, 3]).sum())
+
+
 def acts(system: System) -> bool:
-    """Whether there are grains."""
-    return len(system.start.position) > 0
+    """Whether there are grains, or may be."""
+    return len(system.body) > 0
 
 
 def refused(system: System) -> Refused:
@@ -200,13 +225,14 @@ def clear_outputs(work: Workspace) -> None:
     """Forgets the last step, and one that has begun."""
     work.made[0], work.diverged[0], work.stiffest[0] = -1, False, 0.0
     work.grains.impulse[:], work.grains.stiffening[:], work.grains.woken[:] = 0.0, 0.0, False
+    work.grains.unquiet[0] = True
 
 
-def needed_capacity(state: State, work: Workspace) -> tuple[int, int, int]:
-    """Room that `request` asks for, and some more: grains, pairs and boundary contacts."""
-    grains, pairs, contacts = arrays.capacity_of(state.grains)
+def needed_capacity(state: State, work: Workspace) -> tuple[int, int, int, int]:
+    """Room that `request` asks for, and some more: grains, pairs, boundary contacts and clumps."""
+    grains, pairs, contacts, clumps = arrays.capacity_of(state.grains)
     needed = [int(_MORE * count) + 16 for count in work.grains.needed]
-    return max(grains, needed[2]), max(pairs, needed[0]), max(contacts, needed[1])
+    return max(grains, needed[2]), max(pairs, needed[0]), max(contacts, needed[1]), max(clumps, needed[3])
 
 
 def with_room(system: System, state: State, work: Workspace) -> Workspace:

@@ -14,13 +14,13 @@ from grouser.physics.granular.pairs import PairSurfaces
 # Grains are at rest below this share of the speed of a fall by the least radius [-]; sought after so much time [s].
 _REST, _LOOK = 0.01, 0.05
 # Skin of the lists by the largest radius [-]: machines and what falls move fast.
-_SKIN = 0.4
+SKIN = 0.4
 # Kind of state that is kept.
 _BEDS = "beds"
 
 
 def settled(
-    grains: Grains,
+    grains: Sequence[Grains],
     table: PairSurfaces,
     world: Sequence[Boundary],
     gravity: Sequence[float],
@@ -38,7 +38,7 @@ def settled(
         longest: time [s]; 0: the start.
     """
     bed = GranularBed(
-        grains, list(table.materials), table.surfaces, world, gravity, step, default_surface=table.default, skin=_SKIN
+        grains, list(table.materials), table.surfaces, world, gravity, step, default_surface=table.default, skin=SKIN
     )
     if longest == 0.0:
         return bed

@@ -4,7 +4,7 @@ A grain is at rest while its speed stays below 0.001 sqrt(g R) and the force tha
 `System.rest_steps` steps at rest it falls asleep, if all grains that it touches have been at rest for half as many.
 It wakes when a grain that it touches, or touched a step ago, has moved by 0.001 R since that was last at rest, and when
 a body that it touches moves. It keeps the memory of its contacts, so that a heap goes on as it was. Grains that sleep
-still press on bodies other than the first, which is the world.
+still press on bodies other than the first, which is the world. The spheres of a clump sleep and wake together.
 """
 
 import math
@@ -16,6 +16,8 @@ from grouser.physics.granular.arrays import State, System, Workspace
 _SPEED, _FORCE = 1e-3, 1e-3
 # Way that wakes a neighbour, by the radius, and speed of a body that wakes what it touches, as `_SPEED` [-].
 _WAY, _BODY_SPEED = 1e-3, 1e-2
+# More steps than any grain has been at rest for.
+_LONG = 2**62
 
 
 @inlined
@@ -62,6 +64,27 @@ def count_rest(system: System, state: State, work: Workspace):
                 _note_rest(state, i)
         else:
             state.still[i] = 0
+    if state.clumps[0] > 0:
+        agree_on_rest(state, work)
+
+
+@kernel
+def agree_on_rest(state: State, work: Workspace):
+    """Spheres of a clump have been at rest for as long as the one that moved last, and wake together."""
+    still, awake = work.clump_mark, work.clump_awake
+    for c in range(state.clumps[0]):
+        still[c], awake[c] = _LONG, False
+    for i in range(state.number[0]):
+        c = state.clump[i]
+        if c >= 0:
+            still[c] = min(still[c], state.still[i])
+            awake[c] = awake[c] or not state.asleep[i]
+    for i in range(state.number[0]):
+        c = state.clump[i]
+        if c >= 0:
+            state.still[i] = still[c]
+            if awake[c] and state.asleep[i]:
+                state.asleep[i], work.unquiet[0] = False, True
 
 
 @kernel
@@ -76,13 +99,32 @@ def fall_asleep(system: System, state: State, work: Workspace):
             if state.pair_history[k, 3] > 0.0:
                 stays[i] = stays[i] or (not state.asleep[j] and state.still[j] < half)
                 stays[j] = stays[j] or (not state.asleep[i] and state.still[i] < half)
+    if state.clumps[0] > 0:
+        _stay_together(state, work, stays)
     for i in range(state.number[0]):
         if not state.asleep[i] and not stays[i] and state.still[i] >= least:
             state.asleep[i] = work.unquiet[0] = True
             _note_rest(state, i)
             for c in range(3):
                 state.velocity[i, c] = state.spin[i, c] = 0.0
+            if state.clump[i] >= 0:
+                for c in range(3):
+                    state.clump_velocity[state.clump[i], c] = state.clump_momentum[state.clump[i], c] = 0.0
         stays[i] = False
+
+
+@kernel
+def _stay_together(state: State, work: Workspace, stays):
+    """Marks all spheres of a clump of which one must stay awake."""
+    awake = work.clump_awake
+    for c in range(state.clumps[0]):
+        awake[c] = False
+    for i in range(state.number[0]):
+        if state.clump[i] >= 0:
+            awake[state.clump[i]] = awake[state.clump[i]] or stays[i]
+    for i in range(state.number[0]):
+        if state.clump[i] >= 0:
+            stays[i] = awake[state.clump[i]]
 
 
 @kernel

@@ -17,6 +17,7 @@ import numpy as np
 from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.packed import Packed
 from grouser.physics.granular.arrays import State, System, Workspace
+from grouser.physics.granular.clump_motion import clump_mobility
 from grouser.physics.granular.contact_law import friction_forces
 from grouser.physics.granular.grain_force import add_grain_force
 from grouser.physics.granular.pairs import DAMPING, FRICTION, NORMAL_LAW, VISCOELASTIC
@@ -70,7 +71,11 @@ def add_soil_force(
     f0 = f1 = f2 = slope = strength = 0.0
     pair = state.material[i] * system.pairs.materials + system.boundaries.material[s]
     friction = system.pairs.constant[pair, FRICTION]
-    mass, lag, before = 1.0 / velocity[i, 3], system.pairs.constant[pair, DAMPING], history[k, 3]
+    mass, lag, before = (
+        1.0 / clump_mobility(state, i, 0.0, 0.0, 1.0),
+        system.pairs.constant[pair, DAMPING],
+        history[k, 3],
+    )
     if system.pairs.law[pair, NORMAL_LAW] != VISCOELASTIC:
         # by the slope of the last step
         lag *= math.sqrt(mass / before) if before > 0.0 else 0.0

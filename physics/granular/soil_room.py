@@ -22,8 +22,8 @@ _HEIGHT = 3
 
 
 def acts(system: System) -> bool:
-    """Whether there are grains on soft ground."""
-    return system.grains.soil_cell > 0.0 and len(system.start.position) > 0
+    """Whether there are grains on soft ground, or may be."""
+    return system.grains.soil_cell > 0.0 and len(system.body) > 0
 
 
 @kernel

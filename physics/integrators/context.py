@@ -27,6 +27,7 @@ from grouser.physics.hydraulics import oil_room, plain_room, published_room
 from grouser.physics.hydraulics import room as hydraulics
 from grouser.physics.hydraulics.prediction import IMPLICIT
 from grouser.physics.joints import room as joints
+from grouser.physics.lumps import room as lumps
 from grouser.physics.model.command import Command
 from grouser.physics.model.multibody import MultibodyModel
 from grouser.physics.multibody import pushing_room as pushing
@@ -234,6 +235,7 @@ def rooms_of(system: System) -> tuple[ModuleType, ...]:
         oil_room: oil and implicit,
         contact: contact.acts(system.contact),
         sleeping: sleeping.acts(system.sleeping),
+        lumps: lumps.acts(system.granular),
         granular: granular.acts(system.granular),
         blocks: blocks.acts(system.blocks),
         constraints: True,

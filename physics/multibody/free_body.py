@@ -88,9 +88,7 @@ def measure_precession(model: "MultibodyModel", span: "Span", velocity, step: fl
     for i in range(span.body, span.body_end):
         if model.body_alone[i]:
             rate, com = model.column_rate[model.column_start[i]], model.body_com[i]
-            x, y, z = _mean_rate(
-                model.body_inertia[i], velocity[rate + 3], velocity[rate + 4], velocity[rate + 5], step
-            )
+            x, y, z = mean_rate(model.body_inertia[i], velocity[rate + 3], velocity[rate + 4], velocity[rate + 5], step)
             x, y, z = x - velocity[rate + 3], y - velocity[rate + 4], z - velocity[rate + 5]
             found = found or x != 0.0 or y != 0.0 or z != 0.0
             tx, ty, tz = cross(x, y, z, com[0], com[1], com[2])
@@ -109,7 +107,7 @@ def hold_precession(model: "MultibodyModel", body, precession):
 
 
 @kernel
-def _mean_rate(s, wx, wy, wz, step: float):
+def mean_rate(s, wx, wy, wz, step: float):
     """Rate w of a free rotation in the middle of a step, I w = exp(-h w/2) L, in its axes at the start.
 
     Args:

@@ -15,6 +15,7 @@ from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.plate import X
 from grouser.physics.digging.resistance import BEAR, CUT, PENETRATE
 from grouser.physics.digging.room import mass_by_shovel
+from grouser.physics.granular.room import mass_of_lumps
 from grouser.physics.integrators.context import State, System, Workspace
 from grouser.physics.readings.measurements import DiggingForce, SoilBalance
 from grouser.physics.soil.ground import SoftGround
@@ -106,6 +107,8 @@ def soil_balance(system: System, state: State, initial: State) -> SoilBalance:
     digging = state.digging
     field, departed = float(field_mass(ground, state.soil)), float(digging.departed[0])
     carried, falling = (float(masses.sum()) for masses in mass_by_shovel(digging))
-    taken, heaps = carried + falling + departed, float(field_mass(ground, initial.soil))
+    lumps = mass_of_lumps(system.granular, state.granular)
+    taken, heaps = carried + falling + lumps + departed, float(field_mass(ground, initial.soil))
     displaced, residual = float(heaped_mass(ground, state.soil)) + taken, field + taken - heaps
-    return SoilBalance(field, carried, falling, departed, displaced, heaps, residual, residual / max(displaced, _LEAST))
+    relative = residual / max(displaced, _LEAST)
+    return SoilBalance(field, carried, falling, lumps, departed, displaced, heaps, residual, relative)

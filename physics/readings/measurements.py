@@ -336,17 +336,19 @@ class SoilBalance:
     Attributes:
         field: above the natural ground; negative where more was dug than lies there.
         carried: in shovels.
-        falling: in the air.
+        falling: in the air; with what has been cut and is no lump yet.
+        lumps: in lumps.
         departed: taken along by machines that were removed, in their shovels or falling from them.
-        displaced: in heaps above the natural ground, in shovels, in the air and departed.
+        displaced: in heaps above the natural ground, in shovels, in the air, in lumps and departed.
         heaps: in the heaps of the world at the start.
-        residual: sum of field, carried, falling and departed without the heaps: zero but for rounding.
+        residual: sum of field, carried, falling, lumps and departed without the heaps: zero but for rounding.
         relative_residual: residual over displaced, of at least 1 g [-].
     """
 
     field: float
     carried: float
     falling: float
+    lumps: float
     departed: float
     displaced: float
     heaps: float

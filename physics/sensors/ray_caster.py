@@ -1,7 +1,8 @@
-"""Rays from one point: the distances at which they meet the ground with its ruts, obstacles, links and grains.
+"""Rays from one point: the distances at which they meet the ground with its ruts, obstacles, links, grains and blocks.
 
-Neighbouring rays form patches. The shapes that a patch can meet are those whose bounding spheres touch the cone around
-its rays; each ray tries them from the nearest on, and ends when the next one is farther than what it has met.
+Neighbouring rays form patches. The shapes and blocks that a patch can meet are those whose bounding spheres touch the
+cone around its rays; each ray tries the shapes from the nearest on, and ends when the next one is farther than what it
+has met.
 """
 
 import math
@@ -13,6 +14,8 @@ import numpy as np
 from grouser.physics.base.kept import KeptWith
 from grouser.physics.base.kernel import kernel
 from grouser.physics.base.packed import Packed
+from grouser.physics.base.spatial import rotated_back
+from grouser.physics.blocks.rays import Outlines, make_outlines, place_outlines, ray_to_block
 from grouser.physics.contact.pairs import place_shapes
 from grouser.physics.contact.rays import ray_to_shape
 from grouser.physics.contact.shapes import Shapes
@@ -110,6 +113,7 @@ class RayCaster:
         self._rays = Packed(_make_rays(directions, np.broadcast_to(reach, self._shape), mounting, shapes, on_ground))
         self._make_grids(0)
         self._make_grain_grid(0)
+        self._outlines: Packed | None = None
 
     def cast(self, context: Packed, kinematics: Packed) -> np.ndarray:
         """Distances [m], (rows, columns): infinite where nothing is within reach, zero inside a shape or underground.
@@ -125,9 +129,11 @@ class RayCaster:
         grains = len(context.state.granular.grains.position)
         if grains > self._grains:
             self._make_grain_grid(grains)
+        if self._outlines is None:
+            self._outlines = _outlines_of(context)
         distance = np.empty(self._shape)
         cast_rays(
-            *(context, kinematics, self._rays, self._grids, self._grain_grid),
+            *(context, kinematics, self._rays, self._grids, self._grain_grid, self._outlines),
             *(rotation, position, distance.reshape(-1)),
         )
         return distance
@@ -202,11 +208,17 @@ def _cone(ways: np.ndarray) -> tuple[np.ndarray, float]:
     return axis, float(np.arctan2(across, ways @ axis).max()) + _ROUNDING
 
 
+def _outlines_of(context: Packed) -> Packed:
+    """Room for the blocks of a simulation."""
+    own = context.system.blocks
+    return Packed(make_outlines(own.blocks, own.free))
+
+
 def arguments_of_a_cast(context: Packed, kinematics: Packed) -> tuple[Any, ...]:
     """Arguments of `cast_rays` that have the right types, for compiling it ahead."""
     mounting = Mounting(0, -1, np.eye(3), np.zeros(3))
     rays = _make_rays(np.array([[[1.0, 0.0, 0.0]]]), np.ones((1, 1)), mounting, 1, True)
-    grids = Packed(make_tile_grids(1)), Packed(make_grain_grid(1))
+    grids = Packed(make_tile_grids(1)), Packed(make_grain_grid(1)), _outlines_of(context)
     return context, kinematics, Packed(rays), *grids, np.eye(3), np.zeros(3), np.zeros(1)
 
 
@@ -217,6 +229,7 @@ def cast_rays(
     rays: _Rays,
     grids: TileGrids,
     grain_grid: GrainGrid,
+    outlines: Outlines,
     rotation,
     position,
     distance,
@@ -229,6 +242,7 @@ def cast_rays(
         rays: see `_Rays`.
         grids: for the opened tiles of soft ground, or more.
         grain_grid: for the grains, or more.
+        outlines: for the blocks.
         rotation, position: of the sensor's frame in the world, from the kinematics' origin [m].
         distance: result, (rays,).
     """
@@ -247,8 +261,11 @@ def cast_rays(
     x, y, z = position[0] + origin[0], position[1] + origin[1], position[2] + origin[2]
     survey(terrain, cell, state.soil, grids, x, y, rays.farthest, distance.shape[0] // _RAYS_PER_TILE)
     sort_into_cells(state.granular.grains, grain_grid)
+    masonry = system.blocks.blocks
+    place_outlines(masonry, state.blocks.blocks, outlines)
     for p in range(rays.axis.shape[0]):
         count = _gather(shapes, rays, p)
+        blocks = _gather_blocks(outlines, rays, p, rotation, x, y, z)
         for k in range(rays.first[p], rays.first[p + 1]):
             dx, dy, dz = rays.direction[k, 0], rays.direction[k, 1], rays.direction[k, 2]
             nearest = _nearest_shape(shapes, rays, count, dx, dy, dz)
@@ -266,6 +283,9 @@ def cast_rays(
                 end = min(nearest, rays.reach[k])
                 grain = ray_to_grains(state.granular.grains, grain_grid, x, y, z, way[0], way[1], way[2], end)
                 nearest = min(nearest, grain)
+            for c in range(blocks):
+                block = ray_to_block(masonry, outlines, outlines.candidate[c], x, y, z, way[0], way[1], way[2])
+                nearest = min(nearest, block)
             distance[rays.place[k]] = nearest
 
 
@@ -294,20 +314,15 @@ def _to_sensor_frame(shapes: Shapes, rays: _Rays, rotation, position):
 @kernel
 def _gather(shapes: Shapes, rays: _Rays, p):
     """Fills `rays.candidate` with the shapes that the rays of patch p can meet, from the nearest on; their number."""
-    ax, ay, az = rays.axis[p, 0], rays.axis[p, 1], rays.axis[p, 2]
-    cosine, sine = rays.cosine[p], rays.sine[p]
     count = 0
     for s in range(shapes.body.shape[0]):
         near = rays.near[s]
         if near == math.inf:
             continue
-        x, y, z, radius = rays.centre[s, 0], rays.centre[s, 1], rays.centre[s, 2], shapes.bound[s]
-        along = ax * x + ay * y + az * z
-        if near > 0.0:
-            across = math.sqrt(max(x * x + y * y + z * z - along * along, 0.0))
-            # the distance from the centre to the cone, and whether the cone's nearest point is ahead of its tip
-            if across * cosine - along * sine > radius * _LOOSE or across * sine + along * cosine < 0.0:
-                continue
+        if near > 0.0 and _beside_cone(
+            rays, p, rays.centre[s, 0], rays.centre[s, 1], rays.centre[s, 2], shapes.bound[s]
+        ):
+            continue
         slot = count
         while slot > 0 and rays.near[rays.candidate[slot - 1]] > near:
             rays.candidate[slot] = rays.candidate[slot - 1]
@@ -315,6 +330,38 @@ def _gather(shapes: Shapes, rays: _Rays, p):
         rays.candidate[slot] = s
         count += 1
     return count
+
+
+@kernel
+def _gather_blocks(outlines: Outlines, rays: _Rays, p, rotation, x, y, z):
+    """Fills `outlines.candidate` with the blocks that the rays of patch p can meet; their number.
+
+    Args:
+        outlines: placed.
+        rays: see `_Rays`.
+        p: patch.
+        rotation, x, y, z: of the sensor's frame in the world [m].
+    """
+    count = 0
+    for block in range(outlines.radius.shape[0]):
+        place, radius = outlines.position[block], outlines.radius[block]
+        cx, cy, cz = rotated_back(rotation, place[0] - x, place[1] - y, place[2] - z)
+        near = math.sqrt(cx * cx + cy * cy + cz * cz) - radius
+        if near > rays.farthest or (near > 0.0 and _beside_cone(rays, p, cx, cy, cz, radius)):
+            continue
+        outlines.candidate[count] = block
+        count += 1
+    return count
+
+
+@kernel
+def _beside_cone(rays: _Rays, p, x, y, z, radius):
+    """Whether a sphere about a point in the sensor's frame, not around its origin, is beside the cone of patch p."""
+    cosine, sine = rays.cosine[p], rays.sine[p]
+    along = rays.axis[p, 0] * x + rays.axis[p, 1] * y + rays.axis[p, 2] * z
+    across = math.sqrt(max(x * x + y * y + z * z - along * along, 0.0))
+    # the distance from the centre to the cone, and whether the cone's nearest point is ahead of its tip
+    return across * cosine - along * sine > radius * _LOOSE or across * sine + along * cosine < 0.0
 
 
 @kernel

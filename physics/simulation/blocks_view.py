@@ -95,10 +95,15 @@ class BlocksView:
         return np.unique(piece, return_inverse=True)[1]
 
     @property
-    def asleep(self) -> bool:
-        """Whether all blocks sleep (`blocks.sleeping`)."""
+    def sleeping(self) -> np.ndarray:
+        """Whether each block sleeps, (blocks,)."""
         rest_steps = self._engine.setup.system.blocks.rest_steps
-        return bool(rest_steps) and bool(self._engine.state.blocks.still[0] >= rest_steps)
+        return (self._engine.state.blocks.still >= rest_steps) & (rest_steps > 0)
+
+    @property
+    def asleep(self) -> bool:
+        """Whether all blocks sleep."""
+        return len(self) > 0 and bool(self.sleeping.all())
 
     @property
     def block_step(self) -> float:

@@ -19,6 +19,7 @@ class StateCapacity(NamedTuple):
         tiles: of soft ground.
         contacts: of the last step, and those of sleeping bodies.
         grains, grain_pairs, grain_contacts: grains, listed pairs of them, and listed contacts with boundaries.
+        clumps: of grains.
     """
 
     tiles: int
@@ -26,6 +27,7 @@ class StateCapacity(NamedTuple):
     grains: int
     grain_pairs: int
     grain_contacts: int
+    clumps: int = 0
 
 
 def capacity_of(state: State) -> StateCapacity:

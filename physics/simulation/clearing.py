@@ -5,6 +5,7 @@ from grouser.physics.blocks.masonry import block_names, least_extents, require_c
 from grouser.physics.blocks.near import deepest_overlap
 from grouser.physics.blocks.room import place_links
 from grouser.physics.granular.clearing import remove_inside
+from grouser.physics.granular.room import mass_of_lumps
 from grouser.physics.integrators.context import State
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.simulation.engine import Engine
@@ -27,9 +28,11 @@ def clear_grains(engine: Engine, state: State) -> tuple[str, ...]:
             grains.body_position[b] = kinematics.origin + kinematics.position[body]
             grains.body_rotation[b] = kinematics.rotation[body]
     work = engine.context.workspace.granular.grains
+    lumps = mass_of_lumps(system, state.granular)
     removed = remove_inside(engine.packed.granular.grains, Packed(grains), work, system.first_link)
     if not removed:
         return ()
+    state.digging.departed[0] += lumps - mass_of_lumps(system, state.granular)
     return (f"{removed} of {len(grains.position)} grains are taken away: machines start where they are",)
 
 

@@ -182,7 +182,7 @@ class Engine:
             return room._replace(tiles=2 * room.tiles)
         if asked == MORE_GRAIN_CONTACTS:
             grains = granular.needed_capacity(self.state.granular, self.workspace.granular)
-            return room._replace(grains=grains[0], grain_pairs=grains[1], grain_contacts=grains[2])
+            return room._replace(**dict(zip(room._fields[2:], grains, strict=True)))
         system, work = self.setup.system, self.workspace.contact
         needed = needed_capacity(system.contact, work.detection)
         needed = needed._replace(contacts=needed.contacts + int(self.state.sleeping.contacts.memory.count[0]))

@@ -4,6 +4,7 @@ import numpy as np
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.granular.arrays import State
+from grouser.physics.granular.clumps import Clumps, clumps_of, momentum_of
 from grouser.physics.granular.loads import find_loads
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.exchanged import mean_impulse
@@ -11,6 +12,8 @@ from grouser.physics.simulation.exchanged import mean_impulse
 
 class GrainsView:
     """Grains now. Arrays are in the order of `ident`, the numbers that grains got at the start.
+
+    Spheres of clumps are grains of their own; `clump` says whose they are.
 
     Args:
         engine: of the simulation.
@@ -41,8 +44,18 @@ class GrainsView:
         return self._ordered(self._state.position)[:, 3]
 
     @property
+    def clump(self) -> np.ndarray:
+        """Row in `clumps` of the clump that each grain is a sphere of, -1 for others, (grains,)."""
+        return self._ordered(self._state.clump)
+
+    @property
+    def clumps(self) -> Clumps:
+        """The clumps now."""
+        return clumps_of(self._state)
+
+    @property
     def mass(self) -> np.ndarray:
-        """Masses [kg], (grains,)."""
+        """Masses [kg], (grains,); spheres of a clump share its mass by their volumes."""
         return 1.0 / self._ordered(self._state.velocity)[:, 3]
 
     @property
@@ -58,7 +71,7 @@ class GrainsView:
     @property
     def material(self) -> tuple[str, ...]:
         """Material of each grain."""
-        media = self._engine.setup.world.granular
+        media = self._engine.setup.world.grains
         names = [material.name for material in media.materials] if media else []
         return tuple(names[number] for number in self._ordered(self._state.material))
 
@@ -104,16 +117,13 @@ class GrainsView:
 
     def momentum(self) -> np.ndarray:
         """Linear momentum, and angular momentum about the world's origin [N s, N m s], (6,)."""
-        mass, velocity = self.mass[:, np.newaxis], self.velocity
-        inertia = 0.4 * mass * self.radius[:, np.newaxis] ** 2
-        place = self.position - 0.5 * self.contact_step * velocity
-        angular = inertia * self.spin + np.cross(place, mass * velocity)
-        return np.concatenate([(mass * velocity).sum(axis=0), angular.sum(axis=0)])
+        return momentum_of(self._state, self.contact_step)
 
     def _loads(self) -> np.ndarray:
         """Load of each row."""
         load = np.zeros(len(self._state.position))
-        find_loads(self._engine.packed.granular.grains, Packed(self._state), load)
+        if len(load):
+            find_loads(self._engine.packed.granular.grains, Packed(self._state), load)
         return load
 
     @property

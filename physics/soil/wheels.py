@@ -249,7 +249,7 @@ def _tiles_of_others(machine: Machine, world: World) -> int:
     lengths = [track.longest for track in machine.tracks]
     lengths += [max(shovel.width, shovel.opening) for shovel in machine.shovels]
     most = sum(tiles_of_window(int(length / ground.cell) + 2) for length in lengths)
-    return max(most, 1 if world.granular else 0)
+    return max(most, 1 if world.grains else 0)
 
 
 def _reach(wheel: Wheel) -> float:

@@ -1,11 +1,14 @@
 """Deformable blocks in the steps of machines: exchange of momentum, rubble, restarts, copies, transfer."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import grouser
 from grouser.physics.base.spatial import matrix
 from grouser.physics.description import parse_machine
+from grouser.physics.description.data.blocks import LooseBlock
 from grouser.physics.description.world.reader import parse_world
 from grouser.physics.simulation.transfer import simulate, transfer_state
 
@@ -97,22 +100,78 @@ def test_momentum_goes_over_to_the_last_bits():
     assert momenta() == pytest.approx(before, abs=1e-12)
 
 
-def test_blocks_carry_a_body_and_fall_asleep():
-    """Nothing sleeps below a box, though all is at rest; a wall alone does, until the box comes near."""
+def test_blocks_below_a_box_stay_awake():
+    """Nothing sleeps below a box, though all is at rest."""
     simulation = grouser.Simulation(box(), wall(spawn=0.3505, place=0.0, more="  mass_damping: 20\n"))
     simulation.step(800)
     force, _ = simulation.blocks.force("box")
     assert force == pytest.approx([0.0, 0.0, 5 * 9.81], abs=0.5)
-    assert not simulation.blocks.asleep
-    alone = grouser.Simulation(box(), wall(place=-3.0, spawn=0.05))
-    alone.step(400)
-    assert alone.blocks.asleep
-    alone.state.q[:3] = 0.0, -0.2, 0.15
-    alone.state.v[1] = 1.0
-    alone.resume(alone.state)
-    alone.step(50)
-    assert not alone.blocks.asleep
-    assert np.abs(alone.blocks.velocity).max() > 0.0
+    assert not simulation.blocks.sleeping.any()
+
+
+def test_clusters_sleep_until_something_that_moves_comes_near():
+    """A box flies into a wall that sleeps, and pushes it over a stone; another stone lies aside, on a third one."""
+    stone = "{{box: [0.2, 0.2, 0.1], xyz: [{}, {}, {}]}}".format
+    stones = f"low: {stone(1, 0, 0.05)}, high: {stone(1.05, 0.03, 0.15)}, behind: {stone(0.05, 0.25, 0.05)}"
+    simulation = grouser.Simulation(
+        box(), wall(place=-3.0, spawn=0.05, more=f"  mass_damping: 5\n  loose: {{{stones}}}\n")
+    )
+    blocks = simulation.blocks
+    low, high, behind = (blocks.names.index(name) for name in ("low", "high", "behind"))
+    simulation.step(600)
+    assert blocks.sleeping.all() and blocks.asleep
+    still = simulation.state.blocks.blocks
+    pairs = set(still.contact_pair[: still.contact_count[0]].tolist())
+    simulation.state.q[:3] = 0.0, -0.4, 0.2
+    simulation.state.v[1] = 3.0
+    simulation.resume(simulation.state)
+    simulation.step(60)
+    saved = simulation.snapshot()
+    start = blocks.position
+    simulation.step(240)
+    assert not blocks.sleeping[: len(blocks) - 3].all()
+    assert not blocks.sleeping[behind]
+    assert np.abs(blocks.position - start)[behind].max() > 1e-3
+    assert blocks.sleeping[[low, high]].all()
+    assert (blocks.position == start)[[low, high]].all()
+    # they keep the memory of their contacts
+    aside = {pair for pair in pairs if pair // len(still.displacement) in (low, high)}
+    now = simulation.state.blocks.blocks
+    assert aside and aside <= set(now.contact_pair[: now.contact_count[0]].tolist())
+    after = _bits(simulation)
+    simulation.restore(saved)
+    simulation.step(101)
+    simulation.restore(simulation.snapshot())
+    simulation.step(139)
+    assert _bits(simulation) == after
+
+
+def test_blocks_rest_on_a_height_field():
+    """One on a slope that friction holds, one on the only peak of the field; what starts inside of it is refused."""
+    heights = np.fromfunction(lambda i, j: 0.3 * np.maximum(8.0 - i, 0.0) * 0.25, (21, 9))
+    heights[14, 4] = 0.2
+    ground = grouser.Ground(heightfield=grouser.Heightfield(heights, 0.25, (-2.0, -1.0)))
+    tilt, lift = np.arctan(0.3), 0.05 / np.cos(np.arctan(0.3))
+    lean = grouser.Pose((-1.0, 0.0, 0.3 + lift), (0.0, np.sin(tilt / 2.0), 0.0, np.cos(tilt / 2.0)))
+    slab = grouser.Box((0.3, 0.3, 0.1))
+    loose = (LooseBlock("leaning", slab, lean), LooseBlock("high", slab, grouser.Pose((1.5, 0.0, 0.25))))
+    law = grouser.Interface(2e7, 2e7, friction=0.6)
+    blocks = grouser.Blocks(grouser.BlockMaterial(1e7, 0.2, 2000.0), law, loose=loose, mass_damping=20.0)
+    world = grouser.World(ground=ground, blocks=blocks, spawn=grouser.Pose((1.5, 0.9, 0.05)))
+    simulation = grouser.Simulation(box(), world)
+    start = simulation.blocks.position
+    simulation.step(500)
+    assert simulation.blocks.asleep
+    moved = simulation.blocks.position - start
+    # the weight on springs by the area of the face, but for a share h k_n/(4 E) of the strain of the block
+    sunk = 2000 * 0.1 * 9.81 * np.cos(tilt) / 2e7
+    assert moved[0] @ [np.sin(tilt), 0.0, np.cos(tilt)] == pytest.approx(-sunk, rel=0.1)
+    assert np.abs(moved[0]).max() < 2e-4
+    assert -1e-3 < moved[1, 2] < 0.0
+    inside = dataclasses.replace(blocks, loose=(LooseBlock("high", slab, grouser.Pose((1.5, 0.0, 0.24))),))
+    # 0.01 m across the sides of the peak, which rise by 0.8
+    with pytest.raises(grouser.ParameterError, match="outside of the ground: they overlap by 0.00781 m"):
+        grouser.Simulation(box(), dataclasses.replace(world, blocks=inside))
 
 
 def test_rigid_rubble_has_no_modes_and_longer_steps():

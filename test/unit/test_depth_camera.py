@@ -9,6 +9,7 @@ from ray_sensor_scene import on_mast
 from grouser.benchmarks.lidar import rough_ground, scene
 from grouser.nodes.shared.sensor_messages import camera_info, fill_depth_image, make_depth_image
 from grouser.physics.base.errors import MachineError
+from grouser.physics.description.data.blocks import BlockMaterial, Blocks, Interface, LooseBlock
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.sensors import DepthCamera
 from grouser.physics.description.data.shapes import Box, Sphere
@@ -40,6 +41,18 @@ def test_depths_of_a_wall_are_equal():
     depth = image('width="31" height="20"', wall)
     assert depth.shape == (20, 31)
     np.testing.assert_allclose(depth, 3.5, rtol=1e-14)
+
+
+def test_blocks_are_seen_as_obstacles_of_their_shape():
+    shapes = {"near": Pose((2.0, 0.3, 0.1), (0.1, 0.3, 0.2, 0.927)), "far": Pose((4.0, -0.4, 0.0))}
+    solid = Box((0.8, 1.0, 0.6))
+    loose = tuple(LooseBlock(name, solid, pose) for name, pose in shapes.items())
+    blocks = Blocks(BlockMaterial(1e8, 0.2, 2000.0), Interface(1e8, 1e8), loose=loose)
+    seen = image('width="64" height="48"', World(ground=None, blocks=blocks))
+    assert np.isfinite(seen).any() and np.isinf(seen).any()
+    np.testing.assert_allclose(
+        seen, image('width="64" height="48"', obstacles(*((solid, pose) for pose in shapes.values()))), rtol=1e-12
+    )
 
 
 def test_depths_of_level_ground():

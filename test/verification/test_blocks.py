@@ -8,11 +8,14 @@ from dense_blocks import DenseChain
 
 from grouser import ParameterError
 from grouser.physics.base.errors import StateError
+from grouser.physics.base.spatial import matrix
 from grouser.physics.blocks.assembly import Assembly
-from grouser.physics.blocks.building import Block
-from grouser.physics.blocks.polyhedron import make_box, make_polyhedron
+from grouser.physics.blocks.building import Block, FieldBelow
+from grouser.physics.blocks.polyhedron import Polyhedron, make_box, make_polyhedron
 from grouser.physics.blocks.walls import make_wall
+from grouser.physics.contact.terrain import make_terrain
 from grouser.physics.description.data.blocks import BlockMaterial, Interface
+from grouser.physics.description.data.world import Ground, Heightfield
 
 STONE = BlockMaterial(1e9, 0.25, 2000.0)
 DRY = Interface(1e9, 1e9, friction=0.5, cohesion=0.0, tensile_strength=0.0)
@@ -210,6 +213,26 @@ def test_slender_block_tips_where_its_weight_leaves_its_foot():
         assert (turned > 0.3) == falls
         if not falls:
             assert turned < 1e-3
+
+
+def test_block_slides_on_a_height_field():
+    """As on a plane, over the borders of its triangles: g (sin - mu cos)."""
+    angle, friction, cell = 0.3, 0.2, 0.07
+    heights = np.fromfunction(lambda i, j: np.tan(angle) * cell * (i - 20.0), (41, 9))
+    terrain = make_terrain(Ground(heightfield=Heightfield(heights, cell, (-20.0 * cell, -0.31))))
+    bounds = Block("field", make_box("field", (-2, -1, -1), (2, 1, 1)), driven=True)
+    turn = matrix((0.0, -np.sin(angle / 2.0), 0.0, np.cos(angle / 2.0)))
+    box = make_box("box", (-0.1, -0.1, 0.0), (0.1, 0.1, 0.1))
+    block = Block("box", Polyhedron(box.vertices @ turn.T, box.faces, box.normals @ turn.T))
+    rough = Interface(1e8, 1e8, friction=friction, cohesion=0.0, tensile_strength=0.0)
+    assembly = Assembly([block, bounds], STONE, rough, stiffness_damping=1e-4, field=FieldBelow(terrain, 1))
+    steps = round(0.1 / assembly.checked_step())
+    assembly.step(steps)
+    before = assembly.momentum()[:3]
+    assembly.step(3 * steps)
+    gained = (assembly.momentum()[:3] - before) / (2000 * 0.004 * 3 * steps * assembly.checked_step())
+    expected = 9.81 * (np.sin(angle) - friction * np.cos(angle))
+    assert turn.T @ gained == pytest.approx([-expected, 0.0, 0.0], abs=2e-3 * 9.81)
 
 
 def test_driven_block_pushes_another_and_gets_the_reaction():

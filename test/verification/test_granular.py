@@ -7,6 +7,7 @@ import pytest
 
 from grouser import DivergenceError, ParameterError
 from grouser.physics.base.packed import Packed
+from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.bed import Grains, GranularBed
 from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Vibration
@@ -175,14 +176,16 @@ def test_wide_ranges_keep_momentum_whenever_lists_are_built():
 
 
 def test_threads_change_no_bit():
-    """Over many lists, with grains that come and go, and with more threads than rows have pairs."""
+    """Over many lists, with grains that come and go, a clump that meets them, and more threads than there is to do."""
     beds = [cloud(threads=threads) for threads in (1, 2, 5)]
+    rod = ClumpShape("rod", (((0, 0, 0), 1.0), ((1.5, 0, 0), 1.0)))
     for bed in beds:
         bed.step(200)
         bed.remove(np.arange(bed.count) % 7 == 0)
-        bed.add(Grains(np.array([[0.1, 0.0, 0.0]]), RADIUS, "glass"))
+        bed.add(Grains(np.array([[0.045, 0.016, 0.016]]), 0.004, "glass", np.array([[-3.0, 0.0, 0.0]]), shape=rod))
         bed.step(200)
-    for name in ("position", "velocity", "spin", "pair_history", "ident"):
+        assert bed.clumps.velocity[0, 0] > -2.9
+    for name in ("position", "velocity", "spin", "pair_history", "ident", "clump_momentum"):
         assert all((getattr(bed.state, name) == getattr(beds[0].state, name)).all() for bed in beds[1:]), name
 
 

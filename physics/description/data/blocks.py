@@ -146,7 +146,7 @@ class Blocks:
         rubble: what blocks without a bond are: `deformable`, or `rigid`: without modes.
         mass_damping, stiffness_damping: a [1/s] and b [s] of a M + b K.
         relax: whether walls begin in equilibrium with their weight.
-        sleeping: whether blocks that are all at rest sleep until a link comes near.
+        sleeping: whether blocks at rest sleep until something that moves comes near.
     """
 
     material: BlockMaterial

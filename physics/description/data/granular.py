@@ -14,6 +14,7 @@ from grouser.physics.base.checks import (
 )
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.closed_mesh import ClosedMesh
+from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 
@@ -139,10 +140,11 @@ class GrainFill:
         material: of the grains.
         geometry: the volume; all but a mesh about its own centre.
         pose: of the volume in the world.
-        radius: least and largest; between them all are equally probable [m].
-        count: number of grains; None: as `mass` says.
+        radius: least and largest; between them all are equally probable [m]. Clumps have the volume of such spheres.
+        count: number of grains or clumps; None: as `mass` says.
         mass: of all grains together [kg]; None: as `count` says; with neither as many as there is room for.
-        seed: of the radii and of small displacements.
+        seed: of the radii, of small displacements and of the orientations of clumps.
+        clump: shape of its grains, a name; None: spheres.
     """
 
     name: str
@@ -153,6 +155,7 @@ class GrainFill:
     count: int | None = None
     mass: float | None = None
     seed: int = 1
+    clump: str | None = None
 
     def __post_init__(self):
         require_type("name of a fill", self.name, str, "a text")
@@ -160,6 +163,7 @@ class GrainFill:
         require_type(f"material of {name}", self.material, str, "a text")
         require_type(f"volume of {name}", self.geometry, (Box, Cylinder, Sphere, ClosedMesh), _VOLUMES)
         require_type(f"pose of {name}", self.pose, Pose, "a Pose")
+        require_type(f"clump of {name}", self.clump, (str, type(None)), "a text, or None")
         _require_radii(name, self.radius)
         if self.count is not None:
             require_count(f"count of {name}", self.count, 1, MOST_GRAINS)
@@ -179,11 +183,12 @@ class GrainEmitter:
         material: of the grains.
         box: about its own centre.
         pose: of the box in the world.
-        rate: grains per second.
+        rate: grains or clumps per second.
         radius: as of `GrainFill`.
         velocity: with which they begin, world frame [m/s].
         begin, end: times between which it works [s].
-        seed: of radii and places.
+        seed: of radii, places and orientations.
+        clump: as of `GrainFill`.
     """
 
     name: str
@@ -196,6 +201,7 @@ class GrainEmitter:
     begin: float = 0.0
     end: float = VALUE_MAX
     seed: int = 1
+    clump: str | None = None
 
     def __post_init__(self):
         require_type("name of an emitter", self.name, str, "a text")
@@ -203,6 +209,7 @@ class GrainEmitter:
         require_type(f"material of {name}", self.material, str, "a text")
         require_type(f"box of {name}", self.box, Box, "a Box")
         require_type(f"pose of {name}", self.pose, Pose, "a Pose")
+        require_type(f"clump of {name}", self.clump, (str, type(None)), "a text, or None")
         _require_radii(name, self.radius)
         require_range(f"rate of {name}", self.rate, 0.0, 1e6, "1/s")
         require_vector(f"velocity of {name}", self.velocity, 3, "m/s")
@@ -274,6 +281,8 @@ class GranularMedia:
         emitters: where grains appear while the simulation runs.
         sinks: where they end.
         vibrations: of obstacles.
+        lumps: radius of the grains that soil becomes where it is cut, of the last material [m]; 0: none.
+        clumps: shapes that fills and emitters name.
     """
 
     materials: tuple[GrainMaterial, ...]
@@ -288,6 +297,8 @@ class GranularMedia:
     emitters: tuple[GrainEmitter, ...] = ()
     sinks: tuple[GrainSink, ...] = ()
     vibrations: tuple[ObstacleVibration, ...] = ()
+    lumps: float = 0.0
+    clumps: tuple[ClumpShape, ...] = ()
 
     def __post_init__(self):
         materials = require_items("grain materials", self.materials, GrainMaterial, "a GrainMaterial")
@@ -297,9 +308,11 @@ class GranularMedia:
         sinks = require_items("sinks of grains", self.sinks, GrainSink, "a GrainSink")
         vibrations = require_items("vibrations", self.vibrations, ObstacleVibration, "an ObstacleVibration")
         given = {"materials": materials, "fills": fills, "pairs": pairs, "emitters": emitters, "sinks": sinks}
-        for name, value in {**given, "vibrations": vibrations}.items():
+        clumps = require_items("clumps", self.clumps, ClumpShape, "a ClumpShape")
+        for name, value in {**given, "vibrations": vibrations, "clumps": clumps}.items():
             object.__setattr__(self, name, value)
-        if not fills:
+        require_range("lumps", self.lumps, 0.0, VALUE_MAX, "m")
+        if not fills and not self.lumps:
             raise ParameterError("fills of grains", fills, "at least one")
         names = [material.name for material in materials]
         require_unique("grain materials", [*names, self.boundary.name])
@@ -311,6 +324,11 @@ class GranularMedia:
         for owner, material in made:
             if material not in names:
                 raise ParameterError(f"material of '{owner}'", material, f"one of {known}")
+        shapes = [shape.name for shape in clumps]
+        require_unique("clumps", shapes)
+        for one in self.owners:
+            if one.clump is not None and one.clump not in shapes:
+                raise ParameterError(f"clump of '{one.name}'", one.clump, f"one of {', '.join(shapes) or 'no clumps'}")
         for pair in pairs:
             for name in (pair.first, pair.second):
                 if name not in (*names, self.boundary.name):
@@ -328,10 +346,24 @@ class GranularMedia:
 
     @property
     def least_radius(self) -> float:
-        """Of all fills and emitters [m]."""
+        """Of all fills, emitters and lumps [m]."""
         return min(least for least, _ in self.radii)
 
     @property
     def radii(self) -> list[tuple[float, float]]:
-        """Least and largest of each fill and emitter [m]."""
-        return [*(fill.radius for fill in self.fills), *(emitter.radius for emitter in self.emitters)]
+        """Least and largest of the spheres of each fill and emitter, and of lumps [m]."""
+        found = []
+        for one in self.owners:
+            shape = self.shape_of(one)
+            least, largest = (1.0, 1.0) if shape is None else (shape.body.radius.min(), shape.body.radius.max())
+            found.append((float(one.radius[0] * least), float(one.radius[1] * largest)))
+        return [*found, (self.lumps, self.lumps)] if self.lumps else found
+
+    @property
+    def owners(self) -> tuple[GrainFill | GrainEmitter, ...]:
+        """Fills, then emitters."""
+        return (*self.fills, *self.emitters)
+
+    def shape_of(self, owner: GrainFill | GrainEmitter) -> ClumpShape | None:
+        """Shape of the clumps of a fill or emitter; None for spheres."""
+        return None if owner.clump is None else next(one for one in self.clumps if one.name == owner.clump)

@@ -64,6 +64,7 @@ class Soil:
         density: [kg/m3].
         repose_angle: angle of repose [rad].
         swell: volume of loosened soil over that of the undisturbed one [-]. The default is chosen: common earth.
+        lumps: whether what tools cut becomes grains until it rests.
         soil_stiffness: c_f, elastic stiffness of a cell [N/m3]; None without parameters for cells.
         soil_viscosity: eta [Pa s/m].
         plastic_modulus: mu_v [N/m3].
@@ -97,6 +98,7 @@ class Soil:
     unloading_slope: float = 0.0
     heave: float = 0.3
     swell: float = 1.25
+    lumps: bool = False
     soil_stiffness: float | None = None
     soil_viscosity: float | None = None
     plastic_modulus: float | None = None
@@ -174,6 +176,10 @@ class SoilGround:
         if not soils:
             raise ParameterError("soils", soils, "at least one Soil")
         object.__setattr__(self, "soils", soils)
+        for soil in soils:
+            if soil.lumps != soils[0].lumps:
+                valid = f"{str(soils[0].lumps).lower()}, as that of soil '{soils[0].name}' on the same ground"
+                raise ParameterError(f"lumps of soil '{soil.name}'", str(soil.lumps).lower(), valid)
         if not isinstance(self.level, str) or self.level not in LEVELS:
             raise ParameterError("level", self.level, ", ".join(LEVELS))
         require_size("cell", self.cell)

@@ -17,6 +17,7 @@ from grouser.physics.base.checks import (
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.blocks import Blocks
 from grouser.physics.description.data.granular import GranularMedia
+from grouser.physics.description.data.lumps import with_lumps
 from grouser.physics.description.data.pose import Pose, Vector3
 from grouser.physics.description.data.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from grouser.physics.description.data.soil import SoilGround
@@ -251,10 +252,11 @@ class World:
                     raise ParameterError("vibrating obstacle", vibration.obstacle, f"one of {', '.join(names)}")
             if (radius := unresolved_radius(self.ground, self.granular)) is not None:
                 raise ParameterError("radius of grains", radius, RESOLVED)
+        _ = self.grains  # checks that lumps and grains go together
         if self.blocks is not None:
             require_type("blocks", self.blocks, Blocks, "Blocks, or None")
             if (beside := blocks_exclude(self.ground, self.granular)) is not None:
-                raise ParameterError("blocks", f"blocks with {beside}", "blocks on flat rigid ground, without grains")
+                raise ParameterError("blocks", f"blocks with {beside}", "blocks on rigid ground, without grains")
 
     def __repr__(self) -> str:
         ground = "no ground" if self.ground is None else "height field" if self.ground.heightfield else "plane"
@@ -269,6 +271,11 @@ class World:
         """Soft ground; None for rigid ground or none."""
         return self.ground.soil if self.ground else None
 
+    @property
+    def grains(self) -> GranularMedia | None:
+        """The granular media, with the lumps that soil becomes; None where there are no grains."""
+        return with_lumps(self.granular, self.soil) if self.soil and self.soil.soils[0].lumps else self.granular
+
 
 def unresolved_radius(ground: Ground | None, granular: GranularMedia) -> float | None:
     """The least radius of grains, if the cells of soft ground do not resolve it [m]; else None."""
@@ -280,9 +287,7 @@ def blocks_exclude(ground: Ground | None, granular: GranularMedia | None) -> str
     """What blocks cannot have beside them in a world; None for nothing."""
     if granular is not None:
         return "grains"
-    if ground is not None and ground.soil is not None:
-        return "soft ground"
-    return "a height field" if ground is not None and ground.heightfield is not None else None
+    return "soft ground" if ground is not None and ground.soil is not None else None
 
 
 def require_world(name: str, value: object) -> World:

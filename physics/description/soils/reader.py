@@ -9,7 +9,7 @@ import yaml
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import LEVELS, Heap, Soil, SoilGround
 from grouser.physics.description.soils.checks import check_level
-from grouser.physics.description.soils.schema import ALL_KEYS, TEXT_KEYS, VALIDITY_KEYS
+from grouser.physics.description.soils.schema import ALL_KEYS, FLAG_KEYS, TEXT_KEYS, VALIDITY_KEYS
 from grouser.physics.description.soils.values import load_soil
 from grouser.physics.description.text.grid_file import GridError, read_grid
 from grouser.physics.description.text.names import closest, shortened
@@ -112,6 +112,8 @@ def _read_one(reader: Reader, node: yaml.Node, name: str, key: str | None) -> So
 def _read_value(reader: Reader, node: yaml.Node, name: str, key: str) -> Any:
     if key in TEXT_KEYS:
         return reader.text(node, name)
+    if key in FLAG_KEYS:
+        return reader.boolean(node, name)
     return reader.pair(node, name) if key == VALIDITY_KEYS[0] else reader.number(node, name, high=1e15)
 
 

@@ -127,5 +127,6 @@ REECE_KEYS = ("reece_k1", "reece_k2")
 BEKKER_KEYS = ("cohesive_modulus", "frictional_modulus")
 # Keys that are not numbers of the table.
 TEXT_KEYS = ("preset", "name", "source", "slip_sinkage")
+FLAG_KEYS = ("lumps",)
 VALIDITY_KEYS = ("valid_width", "valid_pressure", "valid_diameter", "valid_sinkage")
-ALL_KEYS = (*TEXT_KEYS, *(key.name for key in KEYS), *VALIDITY_KEYS)
+ALL_KEYS = (*TEXT_KEYS, *(key.name for key in KEYS), *FLAG_KEYS, *VALIDITY_KEYS)

@@ -10,7 +10,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.soil import Soil, Validity
 from grouser.physics.description.soils.checks import check_soil
 from grouser.physics.description.soils.presets import PRESETS
-from grouser.physics.description.soils.schema import ALL_KEYS, KEYS, REECE_KEYS, TEXT_KEYS, VALIDITY_KEYS
+from grouser.physics.description.soils.schema import ALL_KEYS, FLAG_KEYS, KEYS, REECE_KEYS, TEXT_KEYS, VALIDITY_KEYS
 from grouser.physics.description.text.names import closest
 
 _OWN_SOURCE = "not said"
@@ -43,6 +43,9 @@ def load_soil(description: str | Mapping[str, Any], name: str | None = None) -> 
     numbers = {key.name: _number(key.name, description[key.name]) for key in KEYS if key.name in description}
     fields: dict[str, Any] = {key.field: key.held(numbers[key.name]) for key in KEYS if key.name in numbers}
     fields |= {key: text for key, text in texts.items() if key != "preset"}
+    fields |= {
+        key: require_type(key, description[key], bool, "true or false") for key in FLAG_KEYS if key in description
+    }
     if name is not None:
         fields.setdefault("name", name)
     if "preset" in texts:

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from grouser.physics.description.data.closed_mesh import ClosedMesh
+from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.granular import (
     MOST_GRAINS,
     GrainEmitter,
@@ -24,14 +25,15 @@ from grouser.physics.description.urdf.meshes import MeshError, triangles
 
 KEYS = (
     *("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping"),
-    *("emitters", "sinks", "vibrations"),
+    *("emitters", "sinks", "vibrations", "clumps"),
 )
 _MATERIAL_KEYS = ("youngs_modulus", "poisson_ratio", "density")
 _SURFACE_KEYS = tuple(one.name for one in fields(Surface))
 _TEXTS = ("normal", "tangential", "rolling", "damping_end")
 _SHAPES = ("box", "cylinder", "sphere", "mesh")
-_EMITTER_KEYS = ("material", "box", "xyz", "rpy_deg", "rate", "radius", "velocity", "begin", "end", "seed")
-FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed")
+_EMITTER_KEYS = ("material", "box", "xyz", "rpy_deg", "rate", "radius", "velocity", "begin", "end", "seed", "clump")
+FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed", "clump")
+SPHERE_KEYS = ("xyz", "radius")
 
 
 def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
@@ -62,7 +64,8 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
     for key in ("settle", "impact_speed", "contact_step"):
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{name} {key}")
-    for key, read in (("emitters", _read_emitter), ("sinks", _read_sink), ("vibrations", _read_vibration)):
+    readers = {"emitters": _read_emitter, "sinks": _read_sink, "vibrations": _read_vibration, "clumps": _read_clump}
+    for key, read in readers.items():
         if key in nodes:
             given[key] = tuple(read(reader, value, one) for one, value in reader.entries(nodes[key], f"{name} {key}"))
     if "sleeping" in nodes:
@@ -117,6 +120,8 @@ def _read_fill(reader: Reader, node: yaml.Node, name: str) -> GrainFill:
         given["count"] = reader.whole(nodes["count"], f"{shown} count", MOST_GRAINS)
     if "seed" in nodes:
         given["seed"] = reader.whole(nodes["seed"], f"{shown} seed", 2**53)
+    if "clump" in nodes:
+        given["clump"] = reader.text(nodes["clump"], f"{shown} clump")
     if "mass" in nodes:
         given["mass"] = reader.number(nodes["mass"], f"{shown} mass")
     return reader.made(node, shown, GrainFill, given)
@@ -135,12 +140,23 @@ def _read_emitter(reader: Reader, node: yaml.Node, name: str) -> GrainEmitter:
     }
     if "velocity" in nodes:
         given["velocity"] = reader.vector(nodes["velocity"], f"{shown} velocity")
+    if "clump" in nodes:
+        given["clump"] = reader.text(nodes["clump"], f"{shown} clump")
     for key in ("begin", "end"):
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{shown} {key}")
     if "seed" in nodes:
         given["seed"] = reader.whole(nodes["seed"], f"{shown} seed", 2**53)
     return reader.made(node, shown, GrainEmitter, given)
+
+
+def _read_clump(reader: Reader, node: yaml.Node, name: str) -> ClumpShape:
+    shown, spheres = f"granular clump {name[:60]}", []
+    for item in reader.items(node, shown):
+        nodes = reader.mapping(item, f"{shown} sphere", SPHERE_KEYS)
+        xyz, radius = (reader.required(nodes, key, item, f"{shown} sphere") for key in SPHERE_KEYS)
+        spheres.append((reader.vector(xyz, f"{shown} xyz"), reader.size(radius, f"{shown} radius")))
+    return reader.made(node, shown, ClumpShape, {"name": name, "spheres": tuple(spheres)})
 
 
 def _read_sink(reader: Reader, node: yaml.Node, name: str) -> GrainSink:

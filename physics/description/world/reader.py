@@ -96,7 +96,7 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
         problem = f"the radius {radius:g} m is not {RESOLVED}"
         raise reader.error(nodes["granular"], "radius of grains", problem)
     if "blocks" in nodes and (beside := blocks_exclude(ground, granular)) is not None:
-        remedy = "let blocks stand on flat rigid ground, without grains"
+        remedy = "let blocks stand on rigid ground, without grains"
         raise reader.error(nodes["blocks"], "blocks", f"blocks do not meet {beside}", remedy)
     world = World(
         name=reader.text(nodes["name"], "name") if "name" in nodes else stem,

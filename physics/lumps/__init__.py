@@ -1,0 +1,1 @@
+"""Lumps: soil that is cut becomes grains, and soil again where they rest."""
