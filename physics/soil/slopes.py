@@ -3,8 +3,8 @@
 Between two cells with a common side the gradient g has two parts: the difference d of their heights, and the mean
 difference across, of both cells. Soil flows along g where abs(g) exceeds the limit t: d (1 - t / abs(g)) is the excess
 of the height difference. A heap is therefore round; limits on the differences with eight neighbours would make it an
-octagon whose slopes differ by 8 %. What is more than 2 t higher or lower is a wall, along which soil lies as it does
-elsewhere: differences across count less beyond t, and none from 2 t on.
+octagon whose slopes differ by 8 %. What is more than 4 t higher or lower is a wall, along which soil lies as it does
+elsewhere: differences across count less beyond 2 t, and none from 4 t on.
 """
 
 import math
@@ -58,7 +58,7 @@ def slope_part(difference, limit):
         difference: of two neighbours [m].
         limit: greatest stable difference [m], above zero.
     """
-    return math.copysign(max(min(abs(difference), 2.0 * limit - abs(difference)), 0.0), difference)
+    return math.copysign(max(min(abs(difference), 4.0 * limit - abs(difference)), 0.0), difference)
 
 
 @inlined

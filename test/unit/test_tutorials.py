@@ -64,7 +64,7 @@ def test_digging_cycle(folder, capsys):
         assert int(lines[-1][1]) == 0 and int(lines[-1][2]) > 0
     assert "IN2: 0.22}" in namespace["text"]
     exec(compile(soil, "digging_cycle.md", "exec"), namespace)
-    assert capsys.readouterr().out.splitlines()[3] == "7 s: 0 N to cut, 0.00 m deep, 41 kg in the bucket"
+    assert capsys.readouterr().out.splitlines()[3] == "7 s: 0 N to cut, 0.00 m deep, 42 kg in the bucket"
     assert abs(namespace["balance"].relative_residual) < 1e-9
 
 
