@@ -430,9 +430,9 @@ class GranularBed:
             if not rebuild(self._packed.system, self._packed.state, self._packed.work):
                 self._grow()
 
-    def _require_memory(self, grains: int, *lists: int) -> None:
+    def _require_memory(self, grains: int, pairs: int | None = None, contacts: int | None = None) -> None:
         """Refuses grains, with listed pairs and boundary contacts, that memory has no room for."""
-        needed = memory_of(self.system, grains, *lists, threaded=self._threads > 1)
+        needed = memory_of(self.system, grains, pairs, contacts, threaded=self._threads > 1)
         require_memory("number of grains", grains, needed / grains, "each, with its contacts,")
 
     def _hold(self, state: State) -> None:
