@@ -2,7 +2,7 @@
 
 import math
 
-from grouser.physics.base.kernel import embedded, kernel
+from grouser.physics.base.kernel import embedded, inlined, kernel
 from grouser.physics.digging.wedge import wedge_force
 
 # Distance between trial angles about that of the last step [rad], and how many are tried at most to either side: the
@@ -74,6 +74,19 @@ def profile_wedge(heights, loose, spacing, depth, face, soil, gravity, last):
                 break
             least, best = force, failure
     return least, best
+
+
+@inlined
+def flattest_plane(face, last):
+    """Slope below that of all planes of failure that `profile_wedge` tries: cells beyond it do not count [-].
+
+    Args:
+        face, last: as of `profile_wedge`.
+    """
+    if math.isnan(last):
+        return 0.0
+    middle = min(max(last, _MARGIN), face.steepest - _MARGIN)
+    return math.tan(max(middle - (MOST + 0.5) * BETWEEN, 0.0))
 
 
 @embedded

@@ -23,6 +23,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.digging.mobilisation import mobilised_share
 from grouser.physics.digging.penetration import edge_penetration, teeth_penetration
 from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z, ahead, rake
+from grouser.physics.digging.profile_wedge import flattest_plane
 from grouser.physics.digging.strip_force import blade_of, strip_force
 from grouser.physics.digging.tools import (
     ACROSS,
@@ -172,23 +173,26 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
             blade = blade_of(min(max(tilt, _FLATTEST), math.pi - _FLATTEST), whole.friction, whole.tool_friction)
         if not wedged:
             continue
-        cells = min(int(_REACH * depth / spacing) + 2, _CELLS)
-        heights, loose = work.heights[:cells], work.loose[:cells]
-        heights[0], loose[0] = depth, state.soil_cell[at + LOOSE] / ground.soils.swell[k]
+        last = failure[s, 0] if failure[s, 0] != 0.0 else math.nan
+        inner = failure[s, 1] if failure[s, 1] != 0.0 else math.nan
+        cells, flattest = min(int(_REACH * depth / spacing) + 2, _CELLS), flattest_plane(blade.plate, last)
+        work.heights[0], work.loose[0] = depth, state.soil_cell[at + LOOSE] / ground.soils.swell[k]
         for n in range(1, cells):
             way = (n + 0.5) * spacing
             i, j = nearest_cell(x + way * fx, spacing), nearest_cell(y + way * fy, spacing)
             tile = same_or_next_tile(ground.terrain, spacing, state, i, j, tile)
             one = cell_in(tile, i, j)
-            heights[n] = _height(ground, state, one) - z
-            loose[n] = state.soil_cell[one + LOOSE] / ground.soils.swell[k]
+            work.heights[n] = _height(ground, state, one) - z
+            work.loose[n] = state.soil_cell[one + LOOSE] / ground.soils.swell[k]
+            if work.heights[n] < flattest * way and blade.lead <= 0.0:
+                cells = n + 1
+                break
         # adhesion acts on the undisturbed part of the depth, cohesion where there is one
         undisturbed = state.soil_cell[at + SURFACE] - state.soil_cell[at + LOOSE] - z
         bank = min(max(undisturbed, 0.0) / depth, 1.0)
         cohesion = whole.cohesion if bank > 0.0 else 0.0
         cut = CutSoil(whole.density, whole.friction, cohesion, whole.tool_friction, bank * whole.adhesion)
-        last = failure[s, 0] if failure[s, 0] != 0.0 else math.nan
-        inner = failure[s, 1] if failure[s, 1] != 0.0 else math.nan
+        heights, loose = work.heights[:cells], work.loose[:cells]
         found = strip_force(heights, loose, work.shifted, spacing, depth, blade, cut, ground.gravity, last, inner)
         failure[s, 0] = 0.0 if math.isnan(found.failure) else found.failure
         failure[s, 1] = 0.0 if math.isnan(found.inner_failure) else found.inner_failure

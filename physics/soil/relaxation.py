@@ -165,14 +165,15 @@ def _relax_tile(ground: SoftGround, plates, state: SoilState, tile, work: Relaxa
 @kernel
 def _gather(soils: Soils, spacing, cell, place, work: RelaxationWorkspace):
     """Fills the buffers of a window."""
-    k, density, steepest = -1, 0.0, 0.0
+    k, of_soil, greatest = -1, 0.0, 0.0
+    surface, loose, density, steepest = work.surface, work.loose, work.density, work.steepest
     for n in range(place.shape[0]):
         at = place[n]
-        work.surface[n], work.loose[n] = cell[at + SURFACE], cell[at + LOOSE]
-        if soil_of(cell, at) != k:
-            k = soil_of(cell, at)
-            density, steepest = loose_density(soils, k), spacing * soils.repose[k]
-        work.density[n], work.steepest[n] = density, steepest
+        surface[n], loose[n] = cell[at + SURFACE], cell[at + LOOSE]
+        soil = soil_of(cell, at)
+        if soil != k:
+            k, of_soil, greatest = soil, loose_density(soils, soil), spacing * soils.repose[soil]
+        density[n], steepest[n] = of_soil, greatest
 
 
 @inlined
