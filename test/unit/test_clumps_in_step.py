@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from momentum import momentum_of
 
 import grouser
-from grouser.physics.base.spatial import matrix
 from grouser.physics.description import parse_machine
 from grouser.physics.description.world.reader import parse_world
 
@@ -93,12 +93,7 @@ def test_momentum_goes_over_to_the_last_bits():
     simulation.resume(simulation.state)
 
     def momenta() -> np.ndarray:
-        """Of box and clumps about the world's origin, where their velocities belong: half a step before."""
-        place, quaternion = simulation.base_pose()
-        turn, rates = matrix(quaternion), simulation.state.v
-        linear = 5.0 * turn @ rates[:3]
-        angular = turn @ ([0.05, 0.06, 0.07] * rates[3:]) + np.cross(place - 0.0005 * linear / 5.0, linear)
-        return np.concatenate([linear, angular]) + simulation.grains.momentum()
+        return momentum_of(simulation) + simulation.grains.momentum()
 
     before = momenta()
     simulation.step(300)
