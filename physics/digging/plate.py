@@ -38,9 +38,17 @@ def rake(pose):
 
 
 @inlined
+def normal_of(pose):
+    """Unit normal of the plate, on the side on which soil is cut."""
+    return (
+        pose[ALONG_Y] * pose[UP_Z] - pose[ALONG_Z] * pose[UP_Y],
+        pose[ALONG_Z] * pose[UP_X] - pose[ALONG_X] * pose[UP_Z],
+        pose[ALONG_X] * pose[UP_Y] - pose[ALONG_Y] * pose[UP_X],
+    )
+
+
+@inlined
 def faces_motion(old, new):
     """Whether the plate moves towards the side on which soil is cut."""
-    nx = new[ALONG_Y] * new[UP_Z] - new[ALONG_Z] * new[UP_Y]
-    ny = new[ALONG_Z] * new[UP_X] - new[ALONG_X] * new[UP_Z]
-    nz = new[ALONG_X] * new[UP_Y] - new[ALONG_Y] * new[UP_X]
+    nx, ny, nz = normal_of(new)
     return (new[X] - old[X]) * nx + (new[Y] - old[Y]) * ny + (new[Z] - old[Z]) * nz > 0.0

@@ -148,8 +148,8 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
     tilt = rake(pose)
     wedged = _FLATTEST < tilt < math.pi - _FLATTEST
     width, sum_of_depths, deepest, soil = 0.0, 0.0, 0.0, 0
-    whole = _soil_of(ground, tools, t, soil)
-    blade = blade_of(min(max(tilt, _FLATTEST), math.pi - _FLATTEST), whole.friction, whole.tool_friction)
+    whole, steep = _soil_of(ground, tools, t, soil), min(max(tilt, _FLATTEST), math.pi - _FLATTEST)
+    blade = blade_of(steep, whole.friction, whole.tool_friction)
     tile = NO_TILE
     force_x, force_y, force_z, moment_x, moment_y, moment_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for s in range(count):
@@ -170,7 +170,7 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
         deepest = max(deepest, depth)
         if k != soil:
             soil, whole = k, _soil_of(ground, tools, t, k)
-            blade = blade_of(min(max(tilt, _FLATTEST), math.pi - _FLATTEST), whole.friction, whole.tool_friction)
+            blade = blade_of(steep, whole.friction, whole.tool_friction)
         if not wedged:
             continue
         last = failure[s, 0] if failure[s, 0] != 0.0 else math.nan

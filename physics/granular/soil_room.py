@@ -13,7 +13,7 @@ from grouser.physics.granular.arrays import State
 from grouser.physics.granular.room import System
 from grouser.physics.granular.shapes import SOIL
 from grouser.physics.granular.soft_ground import REACH, window
-from grouser.physics.soil.tiles import SIDE, SoilState, nearest_cell, open_tile, surface_of, tile_at
+from grouser.physics.soil.tiles import SoilState, nearest_cell, open_tiles, surface_of
 
 # Change of the ground's height that wakes a grain, by its radius [-].
 _MOVED = 1e-3
@@ -51,13 +51,7 @@ def _open_below(terrain: Terrain, spacing, state: State, i, step: float, cells: 
     speed = math.sqrt(state.velocity[i, 0] ** 2 + state.velocity[i, 1] ** 2)
     reach = REACH * state.position[i, 3] + 2.0 * step * speed + spacing
     i_first, i_last, j_first, j_last = window(spacing, state.position[i, 0], state.position[i, 1], reach)
-    for a in range(i_first // SIDE, i_last // SIDE + 1):
-        for b in range(j_first // SIDE, j_last // SIDE + 1):
-            if tile_at(cells, a, b) < 0:
-                if cells.tile_count[0] == cells.tile_place.shape[0]:
-                    return False
-                open_tile(terrain, spacing, cells, a, b)
-    return True
+    return open_tiles(terrain, spacing, cells, i_first, i_last, j_first, j_last)
 
 
 @inlined

@@ -6,7 +6,7 @@ top edge where there is none lower. What makes no whole lump, or finds no place,
 
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z
+from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z, normal_of
 from grouser.physics.granular.free_places import is_free
 from grouser.physics.granular.sources import enter_grain
 from grouser.physics.lumps.notch import is_in_notch
@@ -62,9 +62,7 @@ def _find_place(context: Context, t, ahead, rows, strips):
     tools, pose, state = context.system.digging, context.workspace.digging.pose[t], context.state.granular.grains
     n, radius, width = state.number[0], context.system.granular.lumps.radius, tools.width[t]
     between = _BETWEEN * radius
-    nx = pose[ALONG_Y] * pose[UP_Z] - pose[ALONG_Z] * pose[UP_Y]
-    ny = pose[ALONG_Z] * pose[UP_X] - pose[ALONG_X] * pose[UP_Z]
-    nz = pose[ALONG_X] * pose[UP_Y] - pose[ALONG_Y] * pose[UP_X]
+    nx, ny, nz = normal_of(pose)
     columns = max(int(width / between), 1)
     state.position[n, 3] = radius
     for row in range(1, rows + 1):

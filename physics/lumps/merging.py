@@ -12,7 +12,7 @@ from grouser.physics.digging.moving import ground_of
 from grouser.physics.granular.shapes import SOIL
 from grouser.physics.soil.relaxation import wake_cells
 from grouser.physics.soil.strata import lay_on
-from grouser.physics.soil.tiles import SIDE, open_tile, tile_at
+from grouser.physics.soil.tiles import open_tiles
 
 # Steps between two searches.
 _OFTEN = 20
@@ -30,15 +30,10 @@ def open_tiles_below(context: Context):
     state, soil, terrain = context.state.granular.grains, context.state.soil, context.system.contact.terrain
     spacing = context.system.granular.grains.soil_cell
     for r in range(state.number[0]):
-        if not _is_ripe(context, r):
-            continue
-        i, j = int(math.floor(state.position[r, 0] / spacing)), int(math.floor(state.position[r, 1] / spacing))
-        for a in range((i - 1) // SIDE, (i + 2) // SIDE + 1):
-            for b in range((j - 1) // SIDE, (j + 2) // SIDE + 1):
-                if tile_at(soil, a, b) < 0:
-                    if soil.tile_count[0] == soil.tile_place.shape[0]:
-                        return False
-                    open_tile(terrain, spacing, soil, a, b)
+        if _is_ripe(context, r):
+            i, j = int(math.floor(state.position[r, 0] / spacing)), int(math.floor(state.position[r, 1] / spacing))
+            if not open_tiles(terrain, spacing, soil, i - 1, i + 2, j - 1, j + 2):
+                return False
     return True
 
 

@@ -5,7 +5,7 @@ A lump that gets there would press on the plate beside the wedge's force, jammed
 
 from grouser.physics.base.entry import Context
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z, ahead
+from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, X, Y, Z, ahead, normal_of
 from grouser.physics.soil.tiles import nearest_cell, surface_of
 
 # The soil that stands is looked at so many cells ahead of the edge: nearer ones are cut in part; so far the notch goes.
@@ -24,9 +24,7 @@ def is_in_notch(context: Context, t, x, y, z):
     fx, fy = ahead(pose)
     if abs(along) > half or dx * fx + dy * fy > _REACHES * spacing:
         return False
-    nx = pose[ALONG_Y] * pose[UP_Z] - pose[ALONG_Z] * pose[UP_Y]
-    ny = pose[ALONG_Z] * pose[UP_X] - pose[ALONG_X] * pose[UP_Z]
-    nz = pose[ALONG_X] * pose[UP_Y] - pose[ALONG_Y] * pose[UP_X]
+    nx, ny, nz = normal_of(pose)
     if dx * nx + dy * ny + dz * nz <= 0.0:
         return False
     i = nearest_cell(pose[X] + along * pose[ALONG_X] + _STANDS * spacing * fx, spacing)

@@ -158,6 +158,18 @@ def open_cell_of(terrain: Terrain, cell, state: SoilState, i, j):
     return open_tile(terrain, cell, state, a, b) * TILE + (i - a * SIDE) * SIDE + j - b * SIDE
 
 
+@kernel
+def open_tiles(terrain: Terrain, cell, state: SoilState, i_first, i_last, j_first, j_last):
+    """Opens the tiles of the cells of a rectangle; returns whether there was room for them."""
+    for a in range(i_first // SIDE, i_last // SIDE + 1):
+        for b in range(j_first // SIDE, j_last // SIDE + 1):
+            if tile_at(state, a, b) < 0:
+                if state.tile_count[0] == state.tile_place.shape[0]:
+                    return False
+                open_tile(terrain, cell, state, a, b)
+    return True
+
+
 # No tile, as of `same_or_next_tile`.
 NO_TILE = (1 << 62, 1 << 62, 0)
 
