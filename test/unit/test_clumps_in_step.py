@@ -148,6 +148,10 @@ def test_bad_clumps_of_a_world_are_refused():
         "{xyz: [1.4, 0, 0], radius: 1.0}": ("{xyz: [1.4, 0, 0]}", "radius"),
         ", {xyz: [1.4, 0, 0], radius: 1.0}": ("", "2 to 200; a grain without a clump is one sphere"),
         "radius: 2}": ("radius: 2, mass: 3}", "'mass'"),
+        "rod: [{xyz: [0, 0, 0], radius: 1.0}": (
+            "rod: {inertia: [1, 1, 3, 0, 0, 0], spheres: [{xyz: [0, 0, 0], radius: 1.0}",
+            "triangle inequality",
+        ),
     }
     for one, (other, message) in wrong.items():
         assert one in good
