@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grouser.physics.base.kernel import kernel
 from grouser.physics.base.trees import leaves
 from grouser.physics.granular.pairs import PairTable
 
@@ -280,11 +281,17 @@ def _velocities(boundaries: Boundaries) -> np.ndarray:
     return np.concatenate([rate[:, None] * boundaries.amplitude, np.zeros_like(boundaries.amplitude)], axis=1)
 
 
+@kernel
+def cells_of(grains):
+    """Number of cells in all grids of some grains."""
+    return _CELLS * grains + 64
+
+
 def make_workspace(system: System, state: State, threaded: bool = False) -> Workspace:
     """Returns the buffers for a state; if threaded, with those that threads need."""
     shared = len(state.pair_other) if threaded else 0
     rows, bodies = len(state.position), len(system.boundaries.start)
-    cells = _CELLS * rows + 64
+    cells = cells_of(rows)
     slots, classes = int(system.boundaries.slots.max(initial=1)), len(system.class_radius)
     clumps = len(state.clump_position)
     return Workspace(

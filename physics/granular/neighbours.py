@@ -10,7 +10,7 @@ boundary has moved by half the skin. The order of rows and pairs, and so every b
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.granular.arrays import State, System, Workspace
+from grouser.physics.granular.arrays import State, System, Workspace, cells_of
 from grouser.physics.granular.clump_lists import are_apart, drop_clumps, remove_whole_clumps
 from grouser.physics.granular.pairs import SHEAR
 from grouser.physics.granular.shapes import shape_gap, to_body
@@ -118,7 +118,8 @@ def _class_of(system: System, radius):
 @inlined
 def _lay_grids(system: System, state: State, work: Workspace):
     """Chooses the cells of the classes, whose share of all cells is that of the grains; returns the number in use."""
-    grid, cells, present, used = work.grid, work.cell_start.shape[0] - 1, 0, 0
+    # by the number of grains: the room for more may be another one after a restart
+    grid, cells, present, used = work.grid, cells_of(state.number[0]), 0, 0
     low0, low1, low2, high0, high1, high2 = _extent(state.number[0], state)
     work.grid_low[0], work.grid_low[1], work.grid_low[2] = low0, low1, low2
     for a in range(grid.shape[0]):

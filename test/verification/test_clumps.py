@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from grouser import ParameterError
 from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.granular import GrainMaterial, Surface
+from grouser.physics.granular.arrays import capacity_of, with_capacity
 from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Cylinder, Plane
 from grouser.physics.granular.grain_rows import Grains
@@ -151,6 +152,19 @@ def test_restart_has_the_same_bits_and_spheres_stay_in_place():
         number = member[row]
         place = clumps.position[number] + Rotation.from_quat(clumps.orientation[number]).apply(offset[row])
         assert bed.position[row] == pytest.approx(place, abs=1e-15)
+
+
+def test_room_for_more_changes_no_bit():
+    """Grains so far apart that there are fewer cells than they span."""
+    far = Grains(np.array([[0.15, 0.15, 0.15]]), SIZE, "glass")
+    beds = [cloud(), cloud()]
+    for bed, room in zip(beds, (1, 3), strict=True):
+        bed.add(far)
+        bed._hold(with_capacity(bed.snapshot(), *(room * np.array(capacity_of(bed.state))).tolist()))
+        bed.state.stale[0] = 1
+        bed.step(400)
+    assert np.array_equal(beds[0].position, beds[1].position)
+    assert np.array_equal(beds[0].state.ident[: beds[0].count], beds[1].state.ident[: beds[1].count])
 
 
 @pytest.mark.parametrize("restitution", [0.8, 0.4])
