@@ -167,6 +167,12 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     add_packages(parser)
     add("--world", default=DECLARATIONS["world"].default, help="YAML file, or a name (%(default)s)")
     add(
+        "--beside",
+        default=DECLARATIONS["beside"].default,
+        metavar="FLEET",
+        help="machines beside it from the start: YAML file of a fleet, a name, or its text in braces",
+    )
+    add(
         "--program",
         help="timed commands or function blocks: YAML file, or a name; '': none (default: the machine's demonstration)",
     )
@@ -242,6 +248,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
     values = {
         "machine": options.machine,
         "machine_arguments": options.argument or [""],
+        "beside": options.beside,
         "base": options.base or "",
         "packages": options.package or [""],
         "world": options.world,

@@ -38,6 +38,9 @@ DECLARATIONS: dict[str, Declaration] = {
         "",
         "Several machines instead: path of a YAML file, the name of one that comes along, or its text; '': none.",
     ),
+    "beside": Declaration(
+        "", "Machines that stand beside the machine from the start, as of a fleet: a file, a name or a text; '': none."
+    ),
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
     "base": Declaration(
         "",
@@ -149,6 +152,7 @@ class SimulatorParameters:
     autostart: bool
     machine: str
     fleet: str
+    beside: str
     machine_arguments: tuple[str, ...]
     base: str
     packages: tuple[str, ...]

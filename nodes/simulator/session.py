@@ -305,9 +305,10 @@ class Session:
             robot.publisher.publish_description(robot.machine.urdf)
 
     def _robots_of_start(self, members: Mapping[str, Member]) -> dict[str, Callable[[str], RobotInterface]]:
-        """Makers of the topics of machines at the start; a single machine always has topics."""
+        """Makers of the topics of machines at the start; the one without a name always has topics, and the program."""
+        programs = {"": self._program}
         return {
-            name: partial(self._make_robot, namespace=name, machine=member.machine, program=self._program)
+            name: partial(self._make_robot, namespace=name, machine=member.machine, program=programs.get(name))
             for name, member in members.items()
             if not name or not is_plain(member.machine)
         }
