@@ -67,6 +67,10 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},
+    "wall_rates": Declaration(
+        False,
+        "Whether rates of streams, but for those of sensors, are of wall time while the simulation is faster than it.",
+    ),
     "terrain_reach": Declaration(
         10.0, "How far from wheels, tracks and shovels terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
     ),
@@ -162,6 +166,7 @@ class SimulatorParameters:
     integrator: str
     spawn: str
     sleeping: bool
+    wall_rates: bool
     program: str
     valves: tuple[str, ...]
     rates: Mapping[str, float]
