@@ -166,10 +166,10 @@ class SimulatorParameters:
     integrator: str
     spawn: str
     sleeping: bool
-    wall_rates: bool
     program: str
     valves: tuple[str, ...]
     rates: Mapping[str, float]
+    wall_rates: bool
     terrain_reach: float
     granular_count: int
     diagnostics_rate: float
