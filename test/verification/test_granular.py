@@ -244,6 +244,29 @@ def test_grains_pass_through_thin_boundaries_when_the_overlap_is_a_radius(share,
     assert (bed.position[0, 2] > RADIUS) == comes_back
 
 
+@pytest.mark.parametrize("radius", [1e-5, 1.0])
+@pytest.mark.parametrize("density", [10.0, 2e4])
+def test_restitution_does_not_depend_on_size_or_density(radius, density):
+    """A head-on impact at the default step, a 20th of the contact: within the 5.3e-3 of the table of steps."""
+    material = GrainMaterial("any", 1e7, 0.25, density)
+    place, motion = np.array([[0, 0, 0], [2.0 * radius, 0, 0]]), np.array([[0.5, 0, 0], [-0.5, 0, 0]])
+    grains = Grains(place, radius, "any", motion)
+    bed = GranularBed(grains, [material], gravity=(0, 0, 0), default_surface=Surface(0.7, 0.3))
+    bed.step(60)
+    assert bed.velocity[1, 0] - bed.velocity[0, 0] == pytest.approx(0.7, abs=5.3e-3)
+
+
+def test_adhesion_holds_spheres_together_at_rest():
+    """Where Hertz's force is that of Derjaguin, Muller and Toporov: 4/3 E* sqrt(R*) d^(3/2) = 2 pi w R*."""
+    work, reduced, modulus = 0.5, 0.5 * RADIUS, 0.5e7 / (1.0 - 0.25**2)
+    grains = Grains(np.array([[0, 0, 0], [2.0 * RADIUS - 1e-7, 0, 0]]), RADIUS, "glass")
+    surface = Surface(0.3, 0.3, adhesion=work)
+    bed = GranularBed(grains, [GLASS], gravity=(0, 0, 0), default_surface=surface, speed=0.1)
+    bed.step(20_000)
+    overlap = (2.0 * math.pi * work * math.sqrt(reduced) / (4.0 / 3.0 * modulus)) ** (2.0 / 3.0)
+    assert 2.0 * RADIUS - np.linalg.norm(bed.position[1] - bed.position[0]) == pytest.approx(overlap, rel=1e-9)
+
+
 def depths(bed):
     """Overlaps of all pairs and with the floor, by the smaller radius."""
     place, radius = bed.position, bed.radius
