@@ -77,6 +77,7 @@ class State(NamedTuple):
         taken: solid mass that each has loaded, caught and spilled since the accounts were opened [kg], (tools, 3).
         work: of soil on each since then [J], (tools, WORKS).
         crumbs: solid mass that each has cut and that is no lump yet, where soil becomes lumps [kg], (tools,).
+        formed: number of lumps that each has made, (tools,).
         departed: solid mass of soil that machines took along when they were removed [kg], (1,).
     """
 
@@ -91,6 +92,7 @@ class State(NamedTuple):
     taken: np.ndarray
     work: np.ndarray
     crumbs: np.ndarray
+    formed: np.ndarray
     departed: np.ndarray
 
 
@@ -106,6 +108,7 @@ LABELS: Any = State(
     taken=ANEW,
     work=ANEW,
     crumbs=SHOVEL,
+    formed=SHOVEL,
     departed=WHOLE,
 )
 
@@ -163,6 +166,7 @@ def make_state(tools: Tools) -> State:
         taken=np.zeros((count, 3)),
         work=np.zeros((count, WORKS)),
         crumbs=np.zeros(count),
+        formed=np.zeros(count, dtype=np.int64),
         departed=np.zeros(1),
     )
 

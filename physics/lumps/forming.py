@@ -35,6 +35,7 @@ def form_lumps(context: Context):
                 break
             enter_grain(state, lumps.mass, lumps.material, (0.0, 0.0, 0.0), -1)
             crumbs[t] -= lumps.mass
+            context.state.digging.formed[t] += 1
     return True
 
 
@@ -63,14 +64,14 @@ def _find_place(context: Context, t, ahead, rows, strips):
     n, radius, width = state.number[0], context.system.granular.lumps.radius, tools.width[t]
     between = _BETWEEN * radius
     nx, ny, nz = normal_of(pose)
-    columns = max(int(width / between), 1)
+    columns, first = max(int(width / between), 1), _STRIDE * context.state.digging.formed[t]
     state.position[n, 3] = radius
     for row in range(1, rows + 1):
         up = min(row * radius, tools.opening[t])
         for strip in range(strips):
             out = ahead + strip * between
             for column in range(columns):
-                place = (column + _STRIDE * state.born[0]) % columns
+                place = (column + first) % columns
                 across = ((place + 0.5) / columns - 0.5) * width
                 state.position[n, 0] = pose[X] + across * pose[ALONG_X] + up * pose[UP_X] + out * nx
                 state.position[n, 1] = pose[Y] + across * pose[ALONG_Y] + up * pose[UP_Y] + out * ny

@@ -99,6 +99,30 @@ def test_a_loose_bed_of_lumps_is_as_dense_as_loose_soil():
     assert of_sphere * SOLID_SHARE == pytest.approx(soil.density / soil.swell, rel=1e-12)
 
 
+def test_two_diggers_that_do_not_meet_dig_as_each_alone():
+    """One begins later, so that their lumps are made in turn."""
+    members = {"one": Member(rig()), "two": Member(rig(), grouser.Pose((0.0, 6.0, 0.0)))}
+
+    def digging(*names: str) -> grouser.Simulation:
+        simulation = simulate({name: members[name] for name in names}, world(), 0.001)
+        simulation.reset({f"{name}/z": -0.1 for name in names})
+        for name, steps in (("one", 30), ("two", 370)):
+            if name in names:
+                simulation.command[f"{name}/x"] = 0.5
+            simulation.step(steps)
+        return simulation
+
+    both = digging("one", "two")
+    assert abs(both.soil_balance().relative_residual) < 1e-12
+    for tool, name in enumerate(members):
+        alone = digging(name)
+        assert both.state.digging.crumbs[tool] == alone.state.digging.crumbs[0]
+        side = (both.grains.position[:, 1] > 3.0) == (name == "two")
+        # forces of the contacts of a lump are added in another order
+        assert both.grains.position[side] == pytest.approx(alone.grains.position, abs=1e-9)
+        assert len(alone.grains.position) > 20
+
+
 def test_a_restart_continues_to_the_last_bit(dug):
     state = copied(dug.state)
     copies = [grouser.Simulation(dug.machine, dug.world) for _ in range(2)]
