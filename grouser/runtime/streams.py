@@ -562,8 +562,9 @@ STREAMS = {
         Stream(
             "digging/force",
             _GROUP_VALUES,
-            "force of soil on each shovel: separation, penetration, bearing and side; their sum, and its moment about "
-            "the middle of the cutting edge, in the world; depth of the edge; specific energy of what is loaded",
+            "force of soil on each shovel: separation, penetration, bearing, side and inertia; their sum, and its "
+            "moment about the middle of the cutting edge, in the world; depth of the edge; specific energy of what is "
+            "loaded",
             RELIABLE,
             Rate("digging_rate", 50.0, "digging/force"),
             sampling.sample_digging_forces,
