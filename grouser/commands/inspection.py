@@ -15,7 +15,7 @@ from grouser.commands import bridge_inspection
 from grouser.commands.cylinder_forces import cylinder_forces, overload_text
 from grouser.commands.elastic_inspection import flexible_link_facts, flexible_link_lines
 from grouser.commands.hydraulic_inspection import hydraulic_facts, hydraulic_report
-from grouser.commands.machine_options import add_base, add_packages, read_arguments
+from grouser.commands.machine_options import add_argument, add_base, add_packages, read_arguments
 from grouser.commands.running_gear_inspection import running_gear_facts, running_gear_lines
 from grouser.commands.sensor_inspection import sensor_facts, sensor_lines
 from grouser.commands.shovel_inspection import shovel_facts, shovel_lines
@@ -39,11 +39,11 @@ _FREEDOM = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar"
 _INDENTED_LEVELS = 30
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> int:
     """Runs `grouser inspect`.
 
     Args:
-        arguments: what follows the word `inspect`.
+        words: what follows the word `inspect`.
 
     Returns:
         The exit status.
@@ -56,7 +56,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "file", nargs="?", default="", help="URDF or xacro file, or the name of a machine that comes with grouser"
     )
-    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="arguments of the xacro file")
+    parser.add_argument("arguments", nargs="*", metavar="name:=value", help="the same as --argument name:=value")
+    add_argument(parser)
     add_base(parser)
     add_packages(parser)
     add_json(parser)
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--bridge", metavar="FILE", default="", help="show a bridge's mapping instead: a file, or a shipped one's name"
     )
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(words)
     if bool(options.bridge) == bool(options.file):
         parser.error("give a machine, or a mapping with --bridge")
     if options.bridge:
@@ -81,7 +82,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.output is not None and not options.hydraulics:
         parser.error("--output goes with --hydraulics")
     packages = read_packages(options.package)
-    machine = load_machine(machine_file(options.file), read_arguments(options.arguments), options.base, packages)
+    arguments = read_arguments([*options.arguments, *options.argument])
+    machine = load_machine(machine_file(options.file), arguments, options.base, packages)
     if options.hydraulics:
         facts = hydraulic_facts(machine, options.output or Path(f"{machine.name}_circuit.svg"))
         lines = hydraulic_report(facts)

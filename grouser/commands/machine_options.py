@@ -7,6 +7,13 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.machine_file.loader import BASES
 
 
+def add_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds the option --argument, which may be repeated."""
+    parser.add_argument(
+        "--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file"
+    )
+
+
 def add_base(parser: argparse.ArgumentParser) -> None:
     """Adds the option --base."""
     parser.add_argument(

@@ -21,7 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from grouser import __version__, catalogue
 from grouser.arguments import Parser
-from grouser.commands.machine_options import add_base, add_packages
+from grouser.commands.machine_options import add_argument, add_base, add_packages
 from grouser.nodes.shared import topics
 from grouser.nodes.shared.process import stop_on_signals
 from grouser.nodes.simulator.diagnostics import KEPT_REAL_TIME
@@ -162,7 +162,7 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     parser.set_defaults(record="", bag=False, replay="", simulated_duration=False)
     add = parser.add_argument
     add("--machine", default=DECLARATIONS["machine"].default, help="URDF or xacro file, or a name (%(default)s)")
-    add("--argument", action="append", default=[], metavar="NAME:=VALUE", help="argument of the machine's xacro file")
+    add_argument(parser)
     add_base(parser)
     add_packages(parser)
     add("--world", default=DECLARATIONS["world"].default, help="YAML file, or a name (%(default)s)")

@@ -252,6 +252,7 @@ def test_bad_input_is_refused_with_the_place():
         "  loose: {lump: {box: [0.1, 0.1, 0.1], xyz: [0, 0, 0.2]}}\n": "place of block 'wall_.*overlap by",
         "  order: 3\n": "order: 3 is out of range",
         "  rubble: soft\n": "one of deformable, rigid",
+        loose.format("vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0]]", 1): "3 corners bound no volume .give 4 or more",
         "  stiffness_damping: 100\n": "the blocks need",
     }
     for more, message in wrong.items():

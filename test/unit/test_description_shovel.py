@@ -63,6 +63,12 @@ def test_blade_has_no_capacity():
     assert "-" in [*shovel_lines([facts])][-1].split()
 
 
+def test_edge_that_points_back_over_the_plate_is_told():
+    told = "shovel 'bucket': cutting_direction points from the cutting edge back"
+    assert not any(told in text for text in machine_with().warnings)
+    assert any(told in text for text in machine_with(cutting_direction="0 0 1").warnings)
+
+
 def test_tools_of_a_fleet_keep_their_links():
     machine = machine_with()
     fleet = combine({"one": Member(machine), "two": Member(machine)})
@@ -88,6 +94,7 @@ def test_excavator_has_a_bucket_and_a_blade():
         ({"top_edge": "0 1 0  0 2 0"}, "lie on one line"),
         ({"cutting_edge": "0 -0.225 0"}, "cutting_edge has 1 point"),
         ({"cutting_edge": "0 1 0  0 1 0"}, "both ends of cutting_edge are at 0 1 0 m"),
+        ({"cutting_edge": "0 -225 0  0 225 0"}, "cutting_edge is 450 m wide .*is it in mm"),
         ({"cutting_direction": "0 1 0"}, "cutting_direction is along the cutting edge"),
         ({"profile": "0 0 0.05  -0.275 0 0.2  0 0 0.4"}, "profile is open: it ends 0.05 m from cutting_edge"),
         ({"profile": "0 0 0  -0.275 0 0.2  0 0 0.37"}, "profile is open: it ends 0.03 m from top_edge"),

@@ -428,6 +428,20 @@ def test_emitters_do_not_depend_on_each_other():
     assert np.array_equal(*radii)
 
 
+def test_emitter_without_fills():
+    text = """
+granular:
+  materials: {gravel: {youngs_modulus: 1.0e6}}
+  emitters: {feed: {material: gravel, box: [1, 1, 1], xyz: [0, 0, 2], rate: 100, radius: 0.02}}
+"""
+    simulation = grouser.Simulation(box(), parse_world(text, "feed.yaml"))
+    assert len(simulation.grains.position) == 0
+    simulation.step(100)
+    assert len(simulation.grains.position) == 10
+    with pytest.raises(grouser.MachineError, match="no grains .add fills: .* or emitters"):
+        parse_world(text[: text.index("  emitters")], "empty.yaml")
+
+
 def test_blocked_emitters_take_no_memory():
     """A box in the ground, and one beside it that makes its grains."""
     buried = "buried: {material: gravel, box: [1, 1, 0.5], xyz: [0, 0, -0.5], rate: 100000, radius: 0.02}"

@@ -224,6 +224,8 @@ def test_xacro_arguments_have_the_form_of_ros(tmp_path, capsys):
     )
     inspection.main([str(path), "x:=chassis"])
     assert "floating base 'chassis'" in capsys.readouterr().out
+    inspection.main([str(path), "--argument", "x:=chassis"])
+    assert "floating base 'chassis'" in capsys.readouterr().out
     with pytest.raises(ParameterError, match="name:=value"):
         inspection.main([str(path), "x=chassis"])
     inspection.main([str(path), "y:=1"])

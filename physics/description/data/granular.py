@@ -270,7 +270,7 @@ class GranularMedia:
 
     Attributes:
         materials: of grains and boundaries.
-        fills: where grains are at the start.
+        fills: where grains are at the start; required without emitters.
         pairs: surfaces between two materials.
         surface: of all other pairs.
         boundary: of boundaries whose material is not among `materials`.
@@ -286,7 +286,7 @@ class GranularMedia:
     """
 
     materials: tuple[GrainMaterial, ...]
-    fills: tuple[GrainFill, ...]
+    fills: tuple[GrainFill, ...] = ()
     pairs: tuple[GrainPair, ...] = ()
     surface: Surface = Surface()
     boundary: GrainMaterial = GrainMaterial("boundary", 1e8, 0.3)
@@ -312,8 +312,8 @@ class GranularMedia:
         for name, value in {**given, "vibrations": vibrations, "clumps": clumps}.items():
             object.__setattr__(self, name, value)
         require_range("lumps", self.lumps, 0.0, VALUE_MAX, "m")
-        if not fills and not self.lumps:
-            raise ParameterError("fills of grains", fills, "at least one")
+        if not fills and not emitters and not self.lumps:
+            raise ParameterError("fills of grains", fills, "at least one, or an emitter")
         names = [material.name for material in materials]
         require_unique("grain materials", [*names, self.boundary.name])
         volumes = [*(fill.name for fill in fills), *(one.name for one in emitters), *(sink.name for sink in sinks)]

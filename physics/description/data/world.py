@@ -249,7 +249,9 @@ class World:
             names = [obstacle.name for obstacle in obstacles]
             for vibration in self.granular.vibrations:
                 if vibration.obstacle not in names:
-                    raise ParameterError("vibrating obstacle", vibration.obstacle, f"one of {', '.join(names)}")
+                    raise ParameterError(
+                        "vibrating obstacle", vibration.obstacle, f"one of {', '.join(names) or 'no obstacles'}"
+                    )
             if (radius := unresolved_radius(self.ground, self.granular)) is not None:
                 raise ParameterError("radius of grains", radius, RESOLVED)
         _ = self.grains  # checks that lumps and grains go together

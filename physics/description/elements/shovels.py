@@ -22,8 +22,8 @@ from grouser.physics.description.urdf.bucket_profile import Plate, Profile, give
 TEETH_MAX = 100
 # Sine of the largest angle between edges that count as parallel.
 _PARALLEL = 0.02
-# Lengths below this are none [m].
-_LEAST = 1e-6
+# Lengths below this are none, and edges beyond this are in other units [m].
+_LEAST, _WIDEST = 1e-6, 50.0
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,8 @@ def _edge(element: Element, name: str, points: tuple[Vector3, ...]) -> np.ndarra
     ends = np.array(points, dtype=float)
     if np.linalg.norm(ends[1] - ends[0]) < _LEAST:
         raise element.error(f"both ends of {name} are at {_text(ends[0])} m", "give two points")
+    if (width := np.linalg.norm(ends[1] - ends[0])) > _WIDEST:
+        raise element.error(f"{name} is {width:g} m wide", "give metres: is it in mm or cm?")
     return ends
 
 

@@ -8,6 +8,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.mechanism import ONE_COORDINATE, JointLimit
 from grouser.physics.description.data.rotation import compose, rotate
 from grouser.physics.description.machine_file.shape_warnings import shape_warnings
+from grouser.physics.description.machine_file.shovel_warnings import shovel_warnings
 from grouser.physics.description.machine_file.stroke_reach import stroke_warnings
 from grouser.physics.description.text.mending import likewise
 from grouser.physics.description.urdf.placement import initial_positions, link_poses, rigid_lumps, subtree_masses
@@ -19,13 +20,14 @@ _LIMIT_TOLERANCE = 1e-9
 
 
 def plausibility_warnings(machine: Machine) -> list[str]:
-    """Returns warnings of implausible masses, initial positions, shapes and strokes."""
+    """Returns warnings of implausible masses, initial positions, shapes, shovels and strokes."""
     positions = initial_positions(machine)
     return [
         *_mass_warnings(machine, positions),
         *_mimic_warnings(machine, positions),
         *_spread_warnings(machine, positions),
         *shape_warnings(machine),
+        *shovel_warnings(machine),
         *stroke_warnings(machine),
     ]
 

@@ -159,6 +159,13 @@ class Reader:
             raise self.error(node, name, f"{value:g} is out of range; valid: {low:g} to {high:g}")
         return value
 
+    def quantity(self, node: yaml.Node, name: str, unit: str, least: float, others: str) -> float:
+        """Returns a number; one between 0 and `least` is refused: it is probably in one of the other units."""
+        value = self.number(node, name, -1e18, 1e18)
+        if 0.0 < value < least:
+            raise self.error(node, name, f"{value:g} {unit} is less than the least, {least:g}", f"is it in {others}?")
+        return value
+
     def friction(self, node: yaml.Node, name: str) -> float:
         """Returns a friction coefficient [-]."""
         return self.number(node, name, low=0.0, high=FRICTION_MAX)

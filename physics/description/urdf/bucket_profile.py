@@ -16,6 +16,7 @@ Profile = tuple[tuple[float, float], ...]
 # its neighbours [m]: that of steel and drawings.
 _CLOSED = 1e-3
 _REMEDY = "give the profile"
+_SOLIDS_REMEDY = "unite them in one, or give the profile"
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def section_profile(element: Element, link: Link, plate: Plate, thickness: float
     if not lines:
         return ()
     if len(lines) > 1:
-        raise element.error(f"{what} has {len(lines)} lines, not one", _REMEDY)
+        raise element.error(f"{what} has {len(lines)} lines, not one: the mesh is of several solids", _SOLIDS_REMEDY)
     sides = _sides(element, what, lines[0], plate, thickness)
     inner = min(sides, key=lambda side: abs(_enclosed(side)))
     if abs(_enclosed(inner)) < thickness * plate.opening:

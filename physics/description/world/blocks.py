@@ -21,6 +21,15 @@ KEYS = tuple(one.name for one in fields(Blocks))
 MATERIAL_KEYS = tuple(one.name for one in fields(BlockMaterial))
 INTERFACE_KEYS = tuple(one.name for one in fields(Interface))
 WALL_KEYS = ("size", "counts", "xyz", "rpy_deg", "staggered")
+# Below any real one: probably in another unit. Unit, least, other units.
+_LEAST = {
+    "youngs_modulus": ("Pa", 1e4, "MPa or GPa"),
+    "density": ("kg/m3", 10.0, "g/cm3"),
+    "normal_stiffness": ("Pa/m", 1e4, "MPa/m or N/mm3"),
+    "shear_stiffness": ("Pa/m", 1e4, "MPa/m or N/mm3"),
+    "cohesion": ("Pa", 1e3, "kPa or MPa"),
+    "tensile_strength": ("Pa", 1e3, "kPa or MPa"),
+}
 LOOSE_KEYS = ("box", "vertices", "faces", "xyz", "rpy_deg")
 
 
@@ -56,7 +65,12 @@ def _read_numbers(reader: Reader, node: yaml.Node, name: str, kind: type, keys: 
     for one in fields(kind):
         if one.default is one.default_factory:
             reader.required(nodes, one.name, node, name)
-    given = {key: reader.number(value, f"{name} {key}", -1e18, 1e18) for key, value in nodes.items()}
+    given = {
+        key: reader.quantity(value, f"{name} {key}", *_LEAST[key])
+        if key in _LEAST
+        else reader.number(value, f"{name} {key}")
+        for key, value in nodes.items()
+    }
     return reader.made(node, name, kind, given)
 
 
@@ -88,6 +102,9 @@ def _read_loose(reader: Reader, node: yaml.Node, name: str) -> LooseBlock:
         given["geometry"] = Box(reader.sizes(nodes["box"], f"{shown} box"))
     else:
         corners = reader.items(nodes["vertices"], f"{shown} vertices")
+        if len(corners) < 4:
+            problem = f"{len(corners)} corners bound no volume"
+            raise reader.error(nodes["vertices"], f"{shown} vertices", problem, "give 4 or more")
         faces = reader.items(nodes["faces"], f"{shown} faces") if "faces" in nodes else []
         given["geometry"] = ConvexSolid(
             tuple(reader.vector(corner, f"{shown} vertices") for corner in corners),

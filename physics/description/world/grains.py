@@ -30,6 +30,8 @@ KEYS = (
     *("emitters", "sinks", "vibrations", "clumps"),
 )
 _MATERIAL_KEYS = ("youngs_modulus", "poisson_ratio", "density")
+# Below any real one, or where grains would sink into each other: probably in another unit. Unit, least, other units.
+_LEAST = {"youngs_modulus": ("Pa", 1e4, "MPa or GPa"), "density": ("kg/m3", 10.0, "g/cm3")}
 _SURFACE_KEYS = tuple(one.name for one in fields(Surface))
 _TEXTS = ("normal", "tangential", "rolling", "damping_end")
 _SHAPES = ("box", "cylinder", "sphere", "mesh")
@@ -52,10 +54,6 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
             _read_material(reader, value, key)
             for key, value in reader.entries(reader.required(nodes, "materials", node, name), f"{name} materials")
         ),
-        "fills": tuple(
-            _read_fill(reader, value, key)
-            for key, value in reader.entries(reader.required(nodes, "fills", node, name), f"{name} fills")
-        ),
     }
     if "pairs" in nodes:
         items = reader.items(nodes["pairs"], f"{name} pairs")
@@ -67,7 +65,15 @@ def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
     for key in ("settle", "impact_speed", "contact_step"):
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{name} {key}")
-    readers = {"emitters": _read_emitter, "sinks": _read_sink, "vibrations": _read_vibration, "clumps": _read_clump}
+    if "fills" not in nodes and "emitters" not in nodes:
+        raise reader.error(node, name, "it has no grains", "add fills: ... or emitters: ...")
+    readers = {
+        "fills": _read_fill,
+        "emitters": _read_emitter,
+        "sinks": _read_sink,
+        "vibrations": _read_vibration,
+        "clumps": _read_clump,
+    }
     for key, read in readers.items():
         if key in nodes:
             given[key] = tuple(read(reader, value, one) for one, value in reader.entries(nodes[key], f"{name} {key}"))
@@ -80,7 +86,12 @@ def _read_material(reader: Reader, node: yaml.Node, name: str) -> GrainMaterial:
     shown = f"granular material {name[:60]}"
     nodes = reader.mapping(node, shown, _MATERIAL_KEYS)
     reader.required(nodes, "youngs_modulus", node, shown)
-    given = {key: reader.number(value, f"{shown} {key}", -1e15, 1e15) for key, value in nodes.items()}
+    given = {
+        key: reader.quantity(value, f"{shown} {key}", *_LEAST[key])
+        if key in _LEAST
+        else reader.number(value, f"{shown} {key}")
+        for key, value in nodes.items()
+    }
     return reader.made(node, shown, GrainMaterial, {"name": name, **given})
 
 
