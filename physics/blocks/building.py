@@ -156,7 +156,15 @@ def make_workspace(system: System, state: State) -> Workspace:
         spring_energy=np.zeros(1),
         contact_force=np.zeros(2),
         stiffening=np.zeros(count),
+        load=np.zeros((count, 6)),
     )
+
+
+def triangles_of(shapes: Shapes, block: int) -> np.ndarray:
+    """Triangles of the undeformed surface of a block, from its centre in its axes, (triangles, 3, 3) [m]."""
+    faces = range(*shapes.face_start[block : block + 2])
+    loops = [shapes.loop[slice(*shapes.loop_start[face : face + 2])].tolist() for face in faces]
+    return shapes.vertex[[(loop[0], *pair) for loop in loops for pair in pairwise(loop[1:])]]
 
 
 def _room_on_field(system: System) -> int:

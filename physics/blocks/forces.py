@@ -1,6 +1,7 @@
 """All forces on the blocks at their present places."""
 
 from grouser.physics.base.kernel import kernel
+from grouser.physics.base.spatial import cross
 from grouser.physics.blocks.contacts import apply_contacts
 from grouser.physics.blocks.joints import apply_joints
 from grouser.physics.blocks.points import add_force, lever_of
@@ -23,9 +24,11 @@ def apply_forces(system, state, work, step: float):
         if not work.active[block]:
             continue
         place_block(system, state, work, block)
+        load, moved = work.load[block], state.displacement[block]
+        moment = cross(moved[0], moved[1], moved[2], load[0], load[1], load[2])
         for axis in range(3):
-            work.force[block, axis] = bodies.mass[block] * laws.gravity[axis]
-            work.torque[block, axis] = 0.0
+            work.force[block, axis] = bodies.mass[block] * laws.gravity[axis] + load[axis]
+            work.torque[block, axis] = load[3 + axis] - moment[axis]
         for a in range(state.q.shape[1]):
             damped = laws.stiffness_damping * state.rate[block, a]
             work.modal[block, a] = -bodies.stiffness[block, a] * (state.q[block, a] + damped)

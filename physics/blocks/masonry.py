@@ -88,7 +88,7 @@ def make_blocks(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     _require_apart([*free, *still], blocks, world.gravity, _field(terrain, len(free)))
     everything = [*free, *still, *(one.block for one in links)]
     system = _system(everything, blocks, world.gravity, _field(terrain, len(free)))
-    start = _start(system, free, still, blocks, world.gravity)
+    start = _start(system, free, still, world, blocks)
     longest = critical_step(system, start)
     body = np.unique(np.array([one.body for one in links], dtype=np.int64))
     fall = math.sqrt(float(np.linalg.norm(world.gravity)) * min(_least_extent(block.shape) for block in free))
@@ -259,13 +259,15 @@ def _require_apart(members: list[Block], blocks: Blocks, gravity: Sequence[float
     require_clear(names, least_extents(system), overlap)
 
 
-def _start(system: System, free: list[Block], still: list[Block], blocks: Blocks, gravity: Sequence[float]) -> State:
+def _start(system: System, free: list[Block], still: list[Block], world: World, blocks: Blocks) -> State:
     """The blocks at the start: walls in equilibrium on ground and obstacles, without the loose blocks."""
     start = make_state(system)
     wall = [block for block in free if block.bonded]
-    if not (blocks.relax and wall and any(gravity)):
+    if not (blocks.relax and wall and any(world.gravity)):
         return start
-    relaxed = _relaxed([*wall, *still], blocks, gravity, _field(system.field, len(wall)))
+    if world.grains is not None and not _bonds_hold(system, len(wall)):
+        return start
+    relaxed = _relaxed([*wall, *still], blocks, world.gravity, _field(system.field, len(wall)))
     count, own = len(wall), len(wall) + len(still)
     for name in ("displacement", "quaternion", "q"):
         getattr(start, name)[:count] = getattr(relaxed, name)[:count]
@@ -279,6 +281,16 @@ def _start(system: System, free: list[Block], still: list[Block], blocks: Blocks
     start.contact_point[:contacts] = relaxed.contact_point[:contacts]
     start.contact_shear[:contacts] = relaxed.contact_shear[:contacts]
     return start
+
+
+def _bonds_hold(system: System, count: int) -> bool:
+    """Whether bonds, one after the other, connect each of the first blocks with something that stands still."""
+    held, pairs = system.bodies.driven.copy(), system.joints.blocks
+    before = -1
+    while before != held.sum():
+        before = held.sum()
+        held[pairs[held[pairs].any(axis=1)]] = True
+    return bool(held[:count].all())
 
 
 def _relaxed(members: list[Block], blocks: Blocks, gravity: Sequence[float], field: FieldBelow) -> State:

@@ -57,16 +57,18 @@ class State(NamedTuple):
         blocks: all that a restart of the blocks needs.
         still: steps of the machine for which each block's cluster has been at rest, (free,).
         bounds: lower and upper corner of each block when it was last awake [m], (free, 6).
+        borne: load on each block when it was last awake, as of `blocks.system.Workspace` [N, N m], (free, 6).
         work: of the blocks on each row's body since the accounts were opened [J], (rows,).
     """
 
     blocks: arrays.State
     still: np.ndarray
     bounds: np.ndarray
+    borne: np.ndarray
     work: np.ndarray
 
 
-LABELS: Any = State(arrays.State(*[ANEW] * len(arrays.State._fields)), ANEW, ANEW, ANEW)
+LABELS: Any = State(arrays.State(*[ANEW] * len(arrays.State._fields)), ANEW, ANEW, ANEW, ANEW)
 
 
 class Workspace(NamedTuple):
@@ -98,8 +100,9 @@ class Workspace(NamedTuple):
 def make_state(system: System) -> State:
     """The blocks at the start."""
     start = arrays.State(*(array.copy() for array in system.start))
-    still, bounds = np.zeros(system.free, dtype=np.int64), np.zeros((system.free, 6))
-    return State(start, still, bounds, np.zeros(len(system.body)))
+    still = np.zeros(system.free, dtype=np.int64)
+    bounds, borne = np.zeros((2, system.free, 6))
+    return State(start, still, bounds, borne, np.zeros(len(system.body)))
 
 
 def make_workspace(system: System) -> Workspace:
@@ -232,5 +235,5 @@ def read_accounts(view: AccountView, ledger: Ledger) -> None:
 def clear_outputs(work: Workspace) -> None:
     """Forgets the last step, and one that has begun."""
     work.moved[0] = work.diverged[0] = False
-    for output in (work.impulse, work.stiffening, work.stiffest, work.blocks.spring_energy):
+    for output in (work.impulse, work.stiffening, work.stiffest, work.blocks.spring_energy, work.blocks.load):
         output[:] = 0.0

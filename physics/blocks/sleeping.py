@@ -3,7 +3,8 @@
 Blocks that a bond holds together, or that are near each other, are one cluster. A cluster in which no block moves, and
 to which no link is near, counts the steps of the machine; where clusters meet, the least count is that of all. After
 `System.rest_steps` it sleeps. It wakes when a link comes near one of its blocks, or a block that is awake: both are one
-cluster then. What sleeps follows from the state alone.
+cluster then; and when the load of grains on one of its blocks is no longer what that bore when it was last awake, to a
+twentieth of its weight. What sleeps follows from the state alone.
 """
 
 import math
@@ -14,6 +15,8 @@ from grouser.physics.blocks.points import copy_row
 
 # Distance within which two blocks are near, beyond twice the way of both in a step [m].
 _MARGIN = 1e-3
+# Change of the load of grains that wakes a block, by its weight [-].
+_CHANGE = 0.05
 
 
 @kernel
@@ -37,6 +40,10 @@ def wake(own, state, work, time: float):
                 active[link] = True
                 _gather(own, state, work, block, time)
                 work.rested[work.cluster[block]] = -1
+    for block in range(own.free):
+        if _rests(own, state, block) and _is_loaded_anew(own, state, work, block):
+            _gather(own, state, work, block, time)
+            work.rested[work.cluster[block]] = -1
     found = False
     for block in range(own.free):
         if not _rests(own, state, block):
@@ -44,6 +51,7 @@ def wake(own, state, work, time: float):
         active[block] = work.cluster[block] >= 0
         if active[block]:
             found = True
+            copy_row(state.borne, block, work.blocks.load, block)
         else:
             _stop(state.blocks, block)
     return found
@@ -73,6 +81,17 @@ def count_rest(own, state, work):
 def _rests(own, state, block):
     """Whether a block has been at rest for so long that it may sleep."""
     return own.rest_steps > 0 and state.still[block] >= own.rest_steps
+
+
+@kernel
+def _is_loaded_anew(own, state, work, block):
+    """Whether the load on a block has changed since it was awake: moments count by its radius of gyration."""
+    force = moment = weight = 0.0
+    for axis in range(3):
+        force += (work.blocks.load[block, axis] - state.borne[block, axis]) ** 2
+        moment += (work.blocks.load[block, 3 + axis] - state.borne[block, 3 + axis]) ** 2
+        weight += (own.blocks.bodies.mass[block] * own.blocks.laws.gravity[axis]) ** 2
+    return max(force, moment / _square_of_gyration(own, block)) > _CHANGE**2 * weight
 
 
 @kernel
@@ -123,13 +142,19 @@ def _bonded(own, state, one, other):
 @kernel
 def _speed(own, state, block):
     """Speed of a block's centre, or of its surface by its rotation where that is faster [m/s]."""
-    inertia = own.blocks.bodies.inertia[block]
-    radius = (inertia[0, 0] + inertia[1, 1] + inertia[2, 2]) / own.blocks.bodies.mass[block]
+    radius = _square_of_gyration(own, block)
     speed = turning = 0.0
     for axis in range(3):
         speed += state.velocity[block, axis] * state.velocity[block, axis]
         turning += state.angular_velocity[block, axis] * state.angular_velocity[block, axis]
     return math.sqrt(max(speed, radius * turning)) if math.isfinite(speed + radius * turning) else math.inf
+
+
+@kernel
+def _square_of_gyration(own, block):
+    """Square of the radius of gyration about the three axes together [m2]."""
+    inertia = own.blocks.bodies.inertia[block]
+    return (inertia[0, 0] + inertia[1, 1] + inertia[2, 2]) / own.blocks.bodies.mass[block]
 
 
 @kernel

@@ -214,6 +214,8 @@ class Workspace(NamedTuple):
         contact_force: sum of their absolute forces, and their number, (2,).
         stiffening: sum over time of the stiffnesses of the contacts of each driven block since it was cleared, (b,)
             [N s/m].
+        load: force on each block from outside of the assembly, and its moment about where its centre started, world
+            axes; it does not act on modes (b, 6) [N, N m].
     """
 
     position: np.ndarray
@@ -238,3 +240,4 @@ class Workspace(NamedTuple):
     spring_energy: np.ndarray
     contact_force: np.ndarray
     stiffening: np.ndarray
+    load: np.ndarray

@@ -10,6 +10,8 @@ import numpy as np
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
+from grouser.physics.blocks.masonry import block_names
+from grouser.physics.blocks.room import System as BlocksRoom
 from grouser.physics.contact.laws import LawTable
 from grouser.physics.contact.shapes import BOX, CAPSULE, CYLINDER, HULL, POINTS, Shapes
 from grouser.physics.contact.terrain import make_terrain
@@ -19,6 +21,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
+from grouser.physics.granular.block_bodies import block_boundaries
 from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, SoilSurface, Solids, Vibration
 from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.filling import fill_volume
@@ -50,16 +53,17 @@ def no_grains() -> Room:
     """Nothing: shared arrays without rows."""
     nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
     system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, np.ones(1))
-    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 1, no_sources(), _NO_LUMPS)
+    return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 0, 1, no_sources(), _NO_LUMPS)
 
 
-def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> Room:
+def make_grains(machine: Machine, world: World, shapes: Shapes, blocks: BlocksRoom, step: float) -> Room:
     """The grains of a world.
 
     Args:
         machine: gives the materials of its links.
         world: with or without grains.
         shapes: of contacts: those of the links, and of the obstacles.
+        blocks: of the world.
         step: of the machine [s].
 
     Raises:
@@ -73,7 +77,9 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     grains = _grains(media, world.ground)
     surface = _surfaces(machine, world, shapes, names)
     fixed = _world_boundaries(world, shapes, surface, names)
-    bodies = [*((-1, boundary) for boundary in fixed), *_link_boundaries(machine, shapes, surface)]
+    beside = _block_boundaries(world, blocks, names)
+    bodies = [*((-1, boundary) for boundary in (*fixed, *beside)), *_link_boundaries(machine, shapes, surface)]
+    first_block, first_link = len(fixed), len(fixed) + len(beside)
     classes = size_classes(*np.transpose(media.radii))
     boundaries = make_boundaries([boundary for _, boundary in bodies], names, float(classes[-1]))
     sizes = [*map(_sphere_radii, grains), *(np.array([least]) for least, _ in media.radii[len(media.fills) :])]
@@ -89,19 +95,19 @@ def make_grains(machine: Machine, world: World, shapes: Shapes, step: float) -> 
     if not media.fills:
         skin = SKIN * float(classes[0])
         system = System(make_pairs(table), boundaries, np.array(world.gravity), skin, classes, rest, cell)
-        return Room(system, make_state(system, 0), body, len(fixed), count, _sources(media), lumps)
+        return Room(system, make_state(system, 0), body, first_block, first_link, count, _sources(media), lumps)
     still = [replace(boundary, vibration=None) for boundary in fixed]
     if world.ground is not None and world.soil is not None:
         # grains settle as if it were rigid
         still[0] = replace(
             still[0], shapes=[*_rigid_ground(world.ground, fixed[0].shapes[0].material), *still[0].shapes[1:]]
         )
-    bed = settled(grains, table, still, world.gravity, step / count, media.settle)
+    bed = settled(grains, table, [*still, *beside], world.gravity, step / count, media.settle)
     skin = bed.system.skin / float(bed.system.class_radius[0]) * float(classes[0])
     system = bed.system._replace(
         boundaries=boundaries, class_radius=classes, skin=skin, rest_steps=rest, soil_cell=cell
     )
-    return Room(system, _start(system, bed.state), body, len(fixed), count, _sources(media), lumps)
+    return Room(system, _start(system, bed.state), body, first_block, first_link, count, _sources(media), lumps)
 
 
 def _lumps(media: GranularMedia, ground: SoilGround | None, step: float) -> Lumps:
@@ -253,6 +259,14 @@ def _world_boundaries(world: World, shapes: Shapes, surface: list[str], names: l
             vibration = Vibration(one.amplitude, 2.0 * math.pi * one.frequency, one.phase)
             found.append(Boundary(obstacle.name, _solids(shapes, surface, [int(s)]), vibration=vibration))
     return found
+
+
+def _block_boundaries(world: World, blocks: BlocksRoom, names: list[str]) -> list[Boundary]:
+    """The blocks of a world."""
+    if world.blocks is None:
+        return []
+    material = world.blocks.surface_material if world.blocks.surface_material in names else names[-1]
+    return block_boundaries(blocks, block_names(world.blocks), material)
 
 
 def _link_boundaries(machine: Machine, shapes: Shapes, surface: list[str]) -> list[tuple[int, Boundary]]:

@@ -1,8 +1,8 @@
 """Grains in the steps of a machine.
 
 Before each step the contacts of the grains make steps of their own, between bodies that move on with the velocities at
-the beginning of the step; the bodies get their impulses (`multibody.impulse_exchange`). `Workspace.stiffest` tells the
-largest k H^2/m.
+the beginning of the step; the bodies get their impulses (`multibody.impulse_exchange`), and so do blocks
+(`block_bodies`). `Workspace.stiffest` tells the largest k H^2/m.
 """
 
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from grouser.physics.base.phases import MORE_GRAIN_CONTACTS, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.granular import arrays
 from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, note_travel, run_steps
+from grouser.physics.granular.block_bodies import place_blocks, push_blocks
+from grouser.physics.granular.place_body import move_body_to
 from grouser.physics.granular.sources import Sources, drain, emit
 from grouser.physics.multibody.impulse_exchange import add_work, apply_impulses, read_work
 
@@ -43,9 +45,10 @@ class System(NamedTuple):
     """Grains and boundaries.
 
     Attributes:
-        grains: laws and boundaries; ground and obstacles are the first boundary.
+        grains: laws and boundaries: first ground and obstacles, then what vibrates, blocks and links.
         start: the grains at the start.
         body: of the machine for each boundary, -1 for the world, (boundaries,).
+        first_block: first boundary that is a block; those up to `first_link` are.
         first_link: first boundary that belongs to the machine.
         steps: of the contacts in one of the machine.
         sources: emitters and sinks.
@@ -55,6 +58,7 @@ class System(NamedTuple):
     grains: arrays.System
     start: arrays.State
     body: np.ndarray
+    first_block: int
     first_link: int
     steps: int
     sources: Sources
@@ -141,7 +145,9 @@ def request(context: Context):
     own, state, work = context.system.granular, context.state.granular.grains, context.workspace.granular
     soils = context.system.soil.soils
     if work.made[0] < 0:
-        _place_bodies(context)
+        _place_links(context)
+        place_blocks(context)
+        note_travel(own.grains, state)
         if not emit(context):
             return MORE_GRAIN_CONTACTS
         clear_reactions(state, work.grains)
@@ -161,36 +167,33 @@ def request(context: Context):
         gone, mass = drain(own.sources, state)
         context.state.granular.drained[0] += gone
         context.state.granular.drained[1] += mass
+    push_blocks(context)
     return NOTHING
 
 
 @inlined
-def _place_bodies(context: Context):
-    """Moves the boundaries to the bodies at the beginning of the step, and gives them their velocities."""
-    own, state = context.system.granular, context.state.granular.grains
-    motion = context.workspace.multibody.kinematics
-    origin, place, moving = motion.origin, state.body_position, state.body_velocity
+def _place_links(context: Context):
+    """Moves the boundaries of links to the bodies at the beginning of the step, and gives them their velocities."""
+    own, motion = context.system.granular, context.workspace.multibody.kinematics
+    origin = motion.origin
     for b in range(own.body.shape[0]):
         i = own.body[b]
         if i < 0:
             continue
-        way = turn = 0.0
-        for c in range(3):
-            to = origin[c] + motion.position[i, c]
-            way += (to - place[b, c]) ** 2
-            place[b, c] = to
-            for d in range(3):
-                turn += (motion.rotation[i, c, d] - state.body_rotation[b, c, d]) ** 2
-                state.body_rotation[b, c, d] = motion.rotation[i, c, d]
-        # the angle of a small turn is less than the norm of the change of its matrix
-        state.travel[b] += way**0.5 + turn**0.5 * state.reach[b]
-        w0, w1, w2 = motion.twist[i, 3], motion.twist[i, 4], motion.twist[i, 5]
-        r0, r1, r2 = motion.position[i, 0], motion.position[i, 1], motion.position[i, 2]
-        moving[b, 0] = motion.twist[i, 0] + w1 * r2 - w2 * r1
-        moving[b, 1] = motion.twist[i, 1] + w2 * r0 - w0 * r2
-        moving[b, 2] = motion.twist[i, 2] + w0 * r1 - w1 * r0
-        moving[b, 3], moving[b, 4], moving[b, 5] = w0, w1, w2
-    note_travel(own.grains, state)
+        at, turn, twist = motion.position[i], motion.rotation[i], motion.twist[i]
+        rotation = (
+            *(turn[0, 0], turn[0, 1], turn[0, 2]),
+            *(turn[1, 0], turn[1, 1], turn[1, 2]),
+            *(turn[2, 0], turn[2, 1], turn[2, 2]),
+        )
+        w0, w1, w2 = twist[3], twist[4], twist[5]
+        velocity = (
+            twist[0] + w1 * at[2] - w2 * at[1],
+            twist[1] + w2 * at[0] - w0 * at[2],
+            twist[2] + w0 * at[1] - w1 * at[0],
+        )
+        place = origin[0] + at[0], origin[1] + at[1], origin[2] + at[2]
+        move_body_to(context.state.granular.grains, b, place, rotation, (*velocity, w0, w1, w2))
 
 
 @kernel

@@ -1,7 +1,6 @@
 """The deformable blocks of a simulation, read by their names."""
 
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.base.spatial import matrix
 from grouser.physics.base.trees import copied
-from grouser.physics.blocks.building import make_workspace
+from grouser.physics.blocks.building import make_workspace, triangles_of
 from grouser.physics.blocks.energy import Energy, read_energy
 from grouser.physics.blocks.masonry import block_names
 from grouser.physics.blocks.modes import elasticity, strain_operator
@@ -136,6 +135,11 @@ class BlocksView:
         )
         return mean[:3], mean[3:]
 
+    @property
+    def grain_force(self) -> np.ndarray:
+        """Mean force of the grains on each block in the last step, world axes [N], (blocks, 3)."""
+        return self._engine.workspace.blocks.blocks.load[: len(self), :3].copy()
+
     def momentum(self) -> np.ndarray:
         """Linear momentum, and angular momentum about the world's origin [N s, N m s], (6,)."""
         momenta = self.mass[:, np.newaxis] * self.velocity
@@ -158,15 +162,7 @@ class BlocksView:
     @cached_property
     def triangles(self) -> tuple[np.ndarray, ...]:
         """Triangles of the undeformed surface of each block, from its centre in its axes, (k, 3, 3) each [m]."""
-        shapes, found = self._system.shapes, []
-        for number in range(len(self)):
-            loops = [
-                shapes.loop[slice(*shapes.loop_start[face : face + 2])]
-                for face in range(*shapes.face_start[number : number + 2])
-            ]
-            corners = [(loop[0], *pair) for loop in loops for pair in pairwise(loop[1:].tolist())]
-            found.append(shapes.vertex[np.array(corners)])
-        return tuple(found)
+        return tuple(triangles_of(self._system.shapes, number) for number in range(len(self)))
 
     @property
     def _state(self) -> State:

@@ -122,6 +122,7 @@ def set_up(
     # what a body carries is not in its own inertia
     model = model._replace(body_alone=model.body_alone & ~np.isin(np.arange(len(model.body_alone)), tools.body))
     collision = make_collision(divided, names, world)
+    blocks = make_blocks(divided, world, collision.shapes, float(step))
     system = System(
         settings=Settings(float(step), SCHEMES[scheme], float(tolerance), int(most_sweeps), INTEGRATORS[integrator]),
         multibody=model,
@@ -135,8 +136,8 @@ def set_up(
         hydraulics=Hydraulics(make_actuator_geometry(divided, names, model), network),
         contact=collision,
         sleeping=no_sleeping(),
-        granular=make_grains(divided, world, collision.shapes, float(step)),
-        blocks=make_blocks(divided, world, collision.shapes, float(step)),
+        granular=make_grains(divided, world, collision.shapes, blocks, float(step)),
+        blocks=blocks,
     )
     if sleeping:
         system = system._replace(sleeping=_sleeping(system))

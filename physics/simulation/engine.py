@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from grouser.physics.base.packed import Packed
 from grouser.physics.base.phases import MORE_GRAIN_CONTACTS, MORE_TILES, NOTHING
 from grouser.physics.base.trees import copied, copy_into
 from grouser.physics.blocks import room as blocks
+from grouser.physics.blocks.masonry import block_names
 from grouser.physics.compliance.loops import make_loop_motion, place_loops
 from grouser.physics.contact.collide import Capacity, clear_convex_distances, needed_capacity
 from grouser.physics.contact.waking import begin_sleeping, wake_island
@@ -217,8 +218,8 @@ class Engine:
         for warning in bent_too_far(self.setup.machine, self.setup.beams, self.state.q, self._warned_links):
             warnings.warn(warning, RuntimeWarning, stacklevel=3)
         self._warn_of_turning()
-        self._warn_of_stiff("grains", self.workspace.granular.stiffest, self.setup.system.granular.body)
-        self._warn_of_stiff("blocks", self.workspace.blocks.stiffest, self.setup.system.blocks.body)
+        self._warn_of_stiff("grains", self.workspace.granular.stiffest, self._name_beside_grains)
+        self._warn_of_stiff("blocks", self.workspace.blocks.stiffest, self._name_beside_blocks)
         unsettled, rate, _ = self.workspace.constraints.unsettled
         if unsettled > 0:
             self.workspace.constraints.unsettled[0] = -1  # A marker that the warning has been given.
@@ -237,8 +238,7 @@ class Engine:
         turn = self.step_size * float(motion.turn[0]) ** 0.5
         if turn > LARGEST_TURN and not self._warned_of_turning:
             self._warned_of_turning = True
-            names = self.setup.names
-            link = names.links[int(np.flatnonzero(names.link_body == motion.turning_body[0])[0])]
+            link = self._link_of(motion.turning_body[0])
             warnings.warn(
                 f'"{link}" turns by {turn:.1f} rad in a step: forces that turn with it are not resolved; '
                 f"take a step of at most {self.step_size * LARGEST_TURN / turn:.2g} s",
@@ -246,20 +246,35 @@ class Engine:
                 stacklevel=4,
             )
 
-    def _warn_of_stiff(self, what: str, stiffest: np.ndarray, row_body: np.ndarray):
+    def _name_beside_grains(self, row: int) -> str:
+        """Name of the block, or of a link of the body, that a row of the exchange with grains is."""
+        own = self.setup.system.granular
+        if own.first_block <= row < own.first_link:
+            return block_names(self.setup.world.blocks)[row - own.first_block]
+        return self._link_of(own.body[row])
+
+    def _name_beside_blocks(self, row: int) -> str:
+        return self._link_of(self.setup.system.blocks.body[row])
+
+    def _link_of(self, body: int) -> str:
+        """Name of the first link of a body."""
+        names = self.setup.names
+        return names.links[int(np.flatnonzero(names.link_body == body)[0])]
+
+    def _warn_of_stiff(self, what: str, stiffest: np.ndarray, name_of: Callable[[int], str]):
         """Warns once of things whose contacts with a body are too stiff for the step, as `_warn_of_turning`.
 
         Args:
             what: the things.
-            stiffest, row_body: of their exchange of impulses (`multibody.impulse_exchange`).
+            stiffest: of their exchange of impulses (`multibody.impulse_exchange`).
+            name_of: name of what a row of it is.
         """
         stiffness, row = stiffest.tolist()
         if stiffness > 1.0 and what not in self._warned_of_stiff:
             self._warned_of_stiff.add(what)
-            names = self.setup.names
-            link = names.links[int(np.flatnonzero(names.link_body == row_body[int(row)])[0])]
+            touched = name_of(int(row))
             warnings.warn(
-                f'the contacts of {what} with "{link}" are {stiffness:.1f} times as stiff as its mass and the step '
+                f'the contacts of {what} with "{touched}" are {stiffness:.1f} times as stiff as its mass and the step '
                 f"resolve: take a step of at most {self.step_size / stiffness**0.5:.2g} s, or softer {what}",
                 RuntimeWarning,
                 stacklevel=4,

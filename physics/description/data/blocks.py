@@ -147,6 +147,7 @@ class Blocks:
         mass_damping, stiffness_damping: a [1/s] and b [s] of a M + b K.
         relax: whether walls begin in equilibrium with their weight.
         sleeping: whether blocks at rest sleep until something that moves comes near.
+        surface_material: of their surfaces, a material of the world's grains; any other is the material of boundaries.
     """
 
     material: BlockMaterial
@@ -159,6 +160,7 @@ class Blocks:
     stiffness_damping: float = 1e-4
     relax: bool = True
     sleeping: bool = True
+    surface_material: str = ""
 
     def __post_init__(self):
         require_type("material of blocks", self.material, BlockMaterial, "a BlockMaterial")
@@ -177,3 +179,4 @@ class Blocks:
         require_range("stiffness_damping of blocks", self.stiffness_damping, 0.0, 1e9, "s")
         for name in ("relax", "sleeping"):
             require_type(f"{name} of blocks", getattr(self, name), bool, "true or false")
+        require_type("surface_material of blocks", self.surface_material, str, "a name")

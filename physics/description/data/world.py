@@ -257,8 +257,8 @@ class World:
         _ = self.grains  # checks that lumps and grains go together
         if self.blocks is not None:
             require_type("blocks", self.blocks, Blocks, "Blocks, or None")
-            if (beside := blocks_exclude(self.ground, self.granular)) is not None:
-                raise ParameterError("blocks", f"blocks with {beside}", "blocks on rigid ground, without grains")
+            if self.soil is not None:
+                raise ParameterError("blocks", "blocks with soft ground", "blocks on rigid ground")
 
     def __repr__(self) -> str:
         ground = "no ground" if self.ground is None else "height field" if self.ground.heightfield else "plane"
@@ -283,13 +283,6 @@ def unresolved_radius(ground: Ground | None, granular: GranularMedia) -> float |
     """The least radius of grains, if the cells of soft ground do not resolve it [m]; else None."""
     least = granular.least_radius
     return least if ground is not None and ground.soil is not None and least < 2.0 * ground.soil.cell else None
-
-
-def blocks_exclude(ground: Ground | None, granular: GranularMedia | None) -> str | None:
-    """What blocks cannot have beside them in a world; None for nothing."""
-    if granular is not None:
-        return "grains"
-    return "soft ground" if ground is not None and ground.soil is not None else None
 
 
 def require_world(name: str, value: object) -> World:

@@ -49,8 +49,9 @@ def read_blocks(reader: Reader, node: yaml.Node) -> Blocks:
             given[key] = tuple(read(reader, value, one) for one, value in reader.entries(nodes[key], f"{name} {key}"))
     if "order" in nodes:
         given["order"] = reader.whole(nodes["order"], f"{name} order", 2)
-    if "rubble" in nodes:
-        given["rubble"] = reader.text(nodes["rubble"], f"{name} rubble")
+    for key in ("rubble", "surface_material"):
+        if key in nodes:
+            given[key] = reader.text(nodes[key], f"{name} {key}")
     for key in ("mass_damping", "stiffness_damping"):
         if key in nodes:
             given[key] = reader.number(nodes[key], f"{name} {key}")

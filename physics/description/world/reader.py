@@ -17,7 +17,6 @@ from grouser.physics.description.data.world import (
     Ground,
     NamedPose,
     World,
-    blocks_exclude,
     unresolved_radius,
 )
 from grouser.physics.description.soils.reader import read_soil
@@ -95,9 +94,9 @@ def _read_world(root: yaml.Node | None, file: str) -> World:
     if granular is not None and (radius := unresolved_radius(ground, granular)) is not None:
         problem = f"the radius {radius:g} m is not {RESOLVED}"
         raise reader.error(nodes["granular"], "radius of grains", problem)
-    if "blocks" in nodes and (beside := blocks_exclude(ground, granular)) is not None:
-        remedy = "let blocks stand on rigid ground, without grains"
-        raise reader.error(nodes["blocks"], "blocks", f"blocks do not meet {beside}", remedy)
+    if "blocks" in nodes and ground is not None and ground.soil is not None:
+        problem, remedy = "blocks do not meet soft ground", "let blocks stand on rigid ground"
+        raise reader.error(nodes["blocks"], "blocks", problem, remedy)
     world = World(
         name=reader.text(nodes["name"], "name") if "name" in nodes else stem,
         gravity=_read_gravity(reader, nodes["gravity"]) if "gravity" in nodes else default.gravity,
