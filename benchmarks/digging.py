@@ -2,10 +2,14 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from statistics import median
+from typing import Any
 
-from grouser.benchmarks.figure import Figure, Target
+from grouser.benchmarks.figure import Figure, SkippedError, Target
+from grouser.benchmarks.peers import require
+from grouser.benchmarks.ros import process, require_fast_dds
 from grouser.catalogue import program_file
 from grouser.experiments.blade_rig import Blade, BladeRig
 from grouser.function_blocks.reader import load_control_program
@@ -15,7 +19,7 @@ from grouser.trials.playing import play
 
 DESCRIPTION = (
     "a bucket in the air, in the soil and full, and a blade of 2.5 m, at cells of 50 mm, beyond the step of their rig; "
-    "an excavator that digs a trench"
+    "an excavator that digs a trench, by itself and with topics and page"
 )
 _SOIL = {
     "density": 1600.0, "cohesion": 2e3, "friction_angle_deg": 30.0, "swell": 1.25, "repose_angle_deg": 32.0,
@@ -29,7 +33,9 @@ _SPEED, _REPEATS, _SAMPLES = 0.5, 5, 1
 # How far each is driven before it is timed, and while it is [m].
 _AIR, _CUTTING, _FULL, _PILE = (0.0, 0.5), (0.05, 0.25), (1.2, 1.0), (0.5, 1.5)
 # A cycle of the excavator's program [s], and how much faster than real time it is to be.
-_CYCLE, _FASTER = 16.5, 10.0
+_CYCLE, _FASTER = 17.5, 10.0
+# Before the page is measured, and while it is [s of wall time].
+_SETTLING, _WATCHED = 5.0, 20.0
 
 
 def run() -> list[Figure]:
@@ -41,6 +47,7 @@ def run() -> list[Figure]:
         _figure("full bucket pushes", _BUCKET, 0.1, _FULL, alone, 35.0),
         _figure("blade of 2.5 m pushes, 0.05 m deep", _BLADE, 0.05, _PILE, alone, 60.0),
         _excavator(),
+        _excavator_on_the_page(),
     ]
 
 
@@ -92,3 +99,41 @@ def _excavator() -> Figure:
         details={"in the bucket at the end [kg]": load.mass},
         targets=(Target("times real time", faster, _FASTER, at_least=True),),
     )  # fmt: skip
+
+
+def _excavator_on_the_page() -> Figure:
+    """The same by the simulator's node, as fast as it goes, on a page that a browser reads."""
+    name = "the same with topics and page, over the time of both processes"
+    try:
+        require_fast_dds()
+        require("viser")
+        before, after, pictures = _watched()
+    except SkippedError as skipped:
+        return Figure(name, None, "", reason=str(skipped))
+    simulator, viewer = (last["process"] - first["process"] for first, last in zip(before, after, strict=True))
+    simulated = after[0]["simulated"] - before[0]["simulated"]
+    faster = simulated / (simulator + viewer)
+    return Figure(
+        name, faster, "",
+        details={
+            "simulator [% of a core]": 100.0 * simulator / _WATCHED, "viewer [% of a core]": 100.0 * viewer / _WATCHED,
+            "pictures a second": pictures / _WATCHED, "simulated over wall time": simulated / _WATCHED,
+        },
+        targets=(Target("times real time", faster, _FASTER, at_least=True),),
+    )  # fmt: skip
+
+
+def _watched() -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]], int]:
+    """Simulator and viewer as they measure themselves at the beginning and at the end, and pictures between."""
+    from grouser.benchmarks.page_reader import reading
+
+    world = 'world="quarry"'
+    settings = 'program="excavator_trench"', "real_time_factor=0.0", "wall_rates=true"
+    with ExitStack() as stack:
+        both = [stack.enter_context(process("simulate", "excavator", world, *settings))]
+        both.append(stack.enter_context(process("view", world)))
+        reader = stack.enter_context(reading(both[1].request("port")))
+        time.sleep(_SETTLING)
+        before, pictures = [one.request("measure") for one in both], len(reader.arrivals)
+        time.sleep(_WATCHED)
+        return before, [one.request("measure") for one in both], len(reader.arrivals) - pictures

@@ -15,9 +15,10 @@ from grouser.benchmarks.peers import require
 from grouser.function_blocks.reader import load_control_program
 from grouser.loading import load_machine, load_world
 from grouser.physics.description.data.granular import GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.filling import lattice, open_box
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.materials import reduced_modulus
 from grouser.physics.simulation.simulation import Simulation
 from grouser.trials.playing import play

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from grouser.physics.description.data.soil import Soil, SoilGround
     from grouser.physics.description.data.world import Ground, Heightfield, Obstacle, World
     from grouser.physics.description.machine_file.fleet import combine
+    from grouser.physics.granular.grain_rows import Grains
     from grouser.physics.simulation.pushes import Push
     from grouser.physics.simulation.simulation import Simulation
     from grouser.physics.simulation.transfer import carry_over
@@ -81,6 +82,7 @@ __all__ = [
     "GrainMaterial",
     "GrainPair",
     "GrainSink",
+    "Grains",
     "GranularMedia",
     "Ground",
     "GrouserError",
@@ -137,6 +139,7 @@ _HOMES = {
     "GrainMaterial": "grouser.physics.description.data.granular",
     "GrainPair": "grouser.physics.description.data.granular",
     "GrainSink": "grouser.physics.description.data.granular",
+    "Grains": "grouser.physics.granular.grain_rows",
     "GranularMedia": "grouser.physics.description.data.granular",
     "Ground": "grouser.physics.description.data.world",
     "GrouserError": "grouser.physics.base.errors",

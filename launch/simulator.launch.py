@@ -23,6 +23,9 @@ def generate_launch_description():
                 "fleet", default_value="", description="several machines instead: YAML file or a name"
             ),
             DeclareLaunchArgument(
+                "beside", default_value="", description="machines beside it from the start: a fleet's file or name"
+            ),
+            DeclareLaunchArgument(
                 "machine_arguments", default_value="['']", description="of its xacro file, as [name:=value, ...]"
             ),
             DeclareLaunchArgument(
@@ -95,6 +98,7 @@ def generate_launch_description():
                     {
                         "machine": ParameterValue(LaunchConfiguration("machine"), value_type=str),
                         "fleet": ParameterValue(LaunchConfiguration("fleet"), value_type=str),
+                        "beside": ParameterValue(LaunchConfiguration("beside"), value_type=str),
                         "machine_arguments": ParameterValue(
                             LaunchConfiguration("machine_arguments"), value_type=list[str]
                         ),

@@ -59,6 +59,7 @@ class Shot:
         machine, world, program: what runs.
         time: of the simulation at the picture [s].
         arguments: of the machine's xacro file, "name:=value" each.
+        beside: other machines, a fleet.
     """
 
     machine: str
@@ -66,6 +67,7 @@ class Shot:
     program: str = ""
     time: float = 6.0
     arguments: tuple[str, ...] = ()
+    beside: str = ""
 
 
 SHOTS = {
@@ -78,6 +80,7 @@ SHOTS = {
     "excavator_dozing": Shot("excavator", "quarry", "excavator_dozing", 11.0),
     "excavator_gravel": Shot("excavator", "gravel_pit", "excavator_digging", 12.5),
     "excavator_levelling": Shot("excavator", "yard", "excavator_levelling", 24.0),
+    "excavator_loading": Shot("excavator", "quarry", "excavator_trench", 41.2, beside="dump_bed"),
     "excavator_trench": Shot("excavator", "quarry", "excavator_trench", 23.0),
     "flexible_arm": Shot("flexible_arm", program="flexible_arm", time=2.0),
     "four_bar": Shot("four_bar", "weightless", "four_bar"),
@@ -177,7 +180,9 @@ def take(shot: Shot, file: Path) -> None:
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
         node("viewer", port=port, world=shot.world, rate=5.0),
-        node("simulator", machine=shot.machine, world=shot.world, program=shot.program, **arguments),
+        node(
+            "simulator", machine=shot.machine, world=shot.world, program=shot.program, beside=shot.beside, **arguments
+        ),
     ):
         end = time.monotonic() + PATIENCE
         wait(lambda: listening(port), "the page")

@@ -167,6 +167,12 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
     add_packages(parser)
     add("--world", default=DECLARATIONS["world"].default, help="YAML file, or a name (%(default)s)")
     add(
+        "--beside",
+        default=DECLARATIONS["beside"].default,
+        metavar="FLEET",
+        help="machines beside it from the start: YAML file of a fleet, a name, or its text in braces",
+    )
+    add(
         "--program",
         help="timed commands or function blocks: YAML file, or a name; '': none (default: the machine's demonstration)",
     )
@@ -186,6 +192,7 @@ def make_parser(program: str, description: str | None) -> argparse.ArgumentParse
         help="free bodies at rest sleep until something touches them",
     )
     add("--real-time-factor", type=float, default=1.0, help="simulated per wall seconds; 0: as fast as possible")
+    add("--wall-rates", action="store_true", help="rates of topics are of wall time while it is faster than real time")
     add("--duration", type=_positive, help="stop after so many seconds; exit status 0 only if real time was kept")
     add("--allow-late", action="store_true", help="not to keep real time over --duration is a warning, with status 0")
     add("--view", action=argparse.BooleanOptionalAction, default=True, help="show the machine in the browser")
@@ -242,6 +249,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
     values = {
         "machine": options.machine,
         "machine_arguments": options.argument or [""],
+        "beside": options.beside,
         "base": options.base or "",
         "packages": options.package or [""],
         "world": options.world,
@@ -251,6 +259,7 @@ def _overrides(options: argparse.Namespace) -> list[Parameter]:
         "integrator": options.integrator,
         "spawn": options.spawn,
         "sleeping": options.sleeping,
+        "wall_rates": options.wall_rates,
         "real_time_factor": options.real_time_factor,
         "record": options.record,
         "replay": options.replay,

@@ -12,11 +12,12 @@ from grouser.experiments.soil_bins import SOIL, make_world
 from grouser.function_blocks.diagram import Diagram
 from grouser.function_blocks.reader import load_control_program
 from grouser.function_blocks.run import DiagramRun
-from grouser.physics.description import load_machine, parse_machine
+from grouser.physics.description import load_machine
 from grouser.physics.description.data.machine import Member
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.readings.bucket_load import BucketLoad
 from grouser.physics.simulation.transfer import simulate
+from grouser.resources import share_path
 
 # Soil that the excavator digs, and the step.
 DIG = {
@@ -28,10 +29,6 @@ DIG = {
 # Where the program dumps [m].
 DUMP = (1.05, 2.0)
 BUCKET, BED = "excavator/bucket", "truck/bed"
-_BED = """<robot name="bed"><link name="bed"/>
-<grouser><shovel name="bed" link="bed" cutting_edge="{back} {half} 0  {back} -{half} 0"
-  top_edge="{front} {half} 0  {front} -{half} 0" cutting_direction="0 0 1"
-  profile="{back} 0 0  {back} 0 -{depth}  {front} 0 -{depth}  {front} 0 0"/></grouser></robot>"""
 _LONGEST = 40.0  # that a pass may take [s]
 
 
@@ -51,10 +48,9 @@ class ExcavatorRig:
     def __init__(self, parameters: Mapping[str, Any], bed: tuple[float, float, float, float] | None = None):
         members = {"excavator": Member(load_machine(machine_file("excavator")))}
         if bed is not None:
-            length, width, depth, rim = bed
-            text = _BED.format(front=-0.5 * length, back=0.5 * length, half=0.5 * width, depth=depth)
-            truck = parse_machine(text, "bed.urdf", base="fixed")
-            members["truck"] = Member(truck, Pose((DUMP[0], DUMP[1], rim)))
+            sizes = dict(zip(("length", "width", "depth", "rim_height"), map(str, bed), strict=True))
+            truck = load_machine(share_path("urdf", "objects", "dump_bed.urdf.xacro"), sizes)
+            members["truck"] = Member(truck, Pose((DUMP[0], DUMP[1], bed[-1])))
         self.seconds = 0.0
         self.simulation = simulate(members, make_world(parameters), parameters["step"])
         self._excavator = self.simulation.part("excavator")

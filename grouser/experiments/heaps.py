@@ -10,9 +10,10 @@ import numpy as np
 from grouser.experiments.spheres import WALL, sphere_material
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.granular import Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Plate
 from grouser.physics.granular.filling import lattice, walls
+from grouser.physics.granular.grain_rows import Grains
 
 SECTORS = 8
 # A bed rests once its mean speed is below this share of sqrt(g d), looked at every so often [s]; it is given up after
@@ -99,7 +100,7 @@ def drain(bed: GranularBed, until: float = 0.0) -> Discharge:
         if left[-1] < left[-2]:
             changed = time[-1]
         if (height < below).any():
-            bed.remove(height < below)
+            bed.remove(bed.ident[height < below])
         if not bed.count:
             break
     return Discharge(np.array(time), np.array(left))

@@ -14,8 +14,9 @@ from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, Clock, number_list, restitution
 from grouser.physics.description.data.granular import GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Plane
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.materials import reduced_modulus
 from grouser.physics.granular.time_step import contact_time
 

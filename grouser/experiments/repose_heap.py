@@ -12,9 +12,10 @@ from grouser.experiments.heaps import bulk_volume, drain, open_hole, rest, settl
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, SPHERE, WALL, Clock, number_list, restitution, sphere_material
 from grouser.physics.description.data.granular import Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Cylinder, Plane
 from grouser.physics.granular.filling import lattice
+from grouser.physics.granular.grain_rows import Grains
 
 DESCRIPTION = "slopes of heaps of spheres, drained or poured from a lifted tube"
 

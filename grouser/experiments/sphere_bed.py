@@ -12,9 +12,10 @@ from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, SPHERE, WALL, Clock, restitution, sphere_material
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.granular import Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.filling import lattice, open_box
+from grouser.physics.granular.grain_rows import Grains
 
 DESCRIPTION = "spheres are dropped into a box: solid fraction and coordination"
 

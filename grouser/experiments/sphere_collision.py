@@ -9,8 +9,9 @@ from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, Clock, number_list, restitution
 from grouser.physics.description.data.granular import DAMPING_ENDS, GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Plane
+from grouser.physics.granular.grain_rows import Grains
 
 DESCRIPTION = "two spheres collide head-on (Hertz, 1882)"
 

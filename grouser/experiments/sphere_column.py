@@ -9,8 +9,9 @@ from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, SPHERE, WALL, Clock, restitution, sphere_material, weight
 from grouser.physics.description.data.granular import Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Plane
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.materials import reduced_modulus
 
 DESCRIPTION = "a column of spheres under its own weight (Hertz, 1882)"

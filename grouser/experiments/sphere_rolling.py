@@ -10,8 +10,9 @@ from grouser.experiments.drawing import Reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, GRAVITY, SPHERE, Clock, sphere_material, weight
 from grouser.physics.description.data.granular import ROLLING_LAWS, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Plane
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.materials import reduced_modulus
 
 DESCRIPTION = "a sphere slides, rolls and comes to rest"

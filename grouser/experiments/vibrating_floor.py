@@ -10,8 +10,9 @@ from grouser.experiments.drawing import Reference, draw_reference
 from grouser.experiments.protocol import Parameter, Result, positive
 from grouser.experiments.spheres import BALANCE_UNITS, GRAVITY, SPHERE, Clock, number_list, restitution, sphere_material
 from grouser.physics.description.data.granular import GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Plate, Vibration
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.materials import reduced_modulus
 from grouser.physics.granular.time_step import contact_time
 

@@ -11,8 +11,11 @@ from grouser.runtime.sampling import ObjectPoses
 
 
 def is_plain(machine: Machine) -> bool:
-    """Whether a machine is a plain object: rigid, without joints that move, drives, hydraulics, wheels or sensors."""
+    """Whether a machine is a plain object: rigid, without moving joints, drives, hydraulics, wheels, shovels or
+    sensors.
+    """
     parts = (
+        *machine.shovels,
         *(machine.drives, machine.wheels, machine.tracks, machine.every_sensor, machine.spherical_joints),
         *(machine.loop_joints, machine.compliant_joints, machine.flexible_links, machine.others),
         *(getattr(machine, field) for field in PORTS),

@@ -636,6 +636,7 @@ class PhysicsLoop:
         simulation, figures = self._simulation, self._meter.figures()
         if self._paused or self._failure or not self._active:
             figures["real_time_factor"] = 0.0
+        self._schedule.follow(figures["real_time_factor"])
         solver, energy, balance = simulation.diagnostics, simulation.energy(), simulation.energy_balance()
         supervisors = [runtime.supervisor for runtime in self._runtimes.values()]
         self.report = LoopReport(

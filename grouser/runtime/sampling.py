@@ -56,7 +56,7 @@ BUCKET_VALUES = ("mass", "centre_x", "centre_y", "centre_z", "volume", "fill_fac
 # Of the force of soil on a shovel: parts [N], their sum [N] and its moment about the middle of the cutting edge [N m]
 # in the world, depth of the edge [m], energy by volume loaded [J/m3].
 DIGGING_VALUES = (
-    *("separation", "penetration", "bearing", "side"),
+    *("separation", "penetration", "bearing", "side", "inertia"),
     *("force_x", "force_y", "force_z", "moment_x", "moment_y", "moment_z"),
     *("depth", "specific_energy"),
 )
@@ -365,7 +365,7 @@ def sample_digging_forces(reading: Reading) -> tuple[np.ndarray, ...]:
     return tuple(
         np.array(
             [
-                *(force.separation, force.penetration, force.bearing, force.side),
+                *(force.separation, force.penetration, force.bearing, force.side, force.inertia),
                 *(*force.force_world, *force.moment_world, force.depth, np.nan_to_num(force.specific_energy)),
             ]
         )

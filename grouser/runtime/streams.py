@@ -53,12 +53,14 @@ class Rate:
         default: [Hz]; 0: every step.
         streams: names of these streams, for the description.
         wall: whether it is in wall time instead of simulation time.
+        sensor: whether it is that of a sensor of the machine, which wall time never concerns.
     """
 
     parameter: str
     default: float
     streams: str
     wall: bool = False
+    sensor: bool = False
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,7 @@ _JOINT_STATE_RATE = Rate("joint_state_rate", 100.0, "joint_states and /tf")
 _CONTACT_RATE = Rate("contact_rate", 100.0, "contact_wrenches, obstacle_wrenches and contacts")
 _MARKER_RATE = Rate("marker_rate", 10.0, "contact_markers and track_markers")
 _ODOM_RATE = Rate("odom_rate", 50.0, "odom and ground_truth/odom")
-_DEPTH_RATE = Rate("depth_rate", 10.0, "depth images")
+_DEPTH_RATE = Rate("depth_rate", 10.0, "depth images", sensor=True)
 _TERRAIN_RATE = Rate("terrain_rate", 1.0, "terrain and its maps")
 
 # By topic, in the order of docs/ros_interface.md.
@@ -424,7 +426,7 @@ STREAMS = {
             "sensor_msgs/msg/Imu",
             "of several, `imu/<name>/data`",
             SENSOR_DATA,
-            Rate("imu_rate", 100.0, "imu/data"),
+            Rate("imu_rate", 100.0, "imu/data", sensor=True),
             sampling.sample_imus,
             _has_sensor("imu"),
             frame=_item,
@@ -436,7 +438,7 @@ STREAMS = {
             "sensor_msgs/msg/LaserScan",
             "of several, `scan/<name>`",
             SENSOR_DATA,
-            Rate("scan_rate", 10.0, "scan"),
+            Rate("scan_rate", 10.0, "scan", sensor=True),
             sampling.sample_lidars,
             _has_sensor("lidar"),
             frame=_item,
@@ -448,7 +450,7 @@ STREAMS = {
             "sensor_msgs/msg/PointCloud2",
             "x y z intensity ring, a row for each channel; of several, `points/<name>`",
             SENSOR_DATA,
-            Rate("points_rate", 10.0, "points"),
+            Rate("points_rate", 10.0, "points", sensor=True),
             sampling.sample_lidars_3d,
             _has_sensor("lidar_3d"),
             frame=_item,
@@ -486,7 +488,7 @@ STREAMS = {
             "sensor_msgs/msg/NavSatFix",
             "position on WGS 84, in a world with a geodetic origin; of several, `fix/<name>`",
             SENSOR_DATA,
-            Rate("fix_rate", 5.0, "fix"),
+            Rate("fix_rate", 5.0, "fix", sensor=True),
             sampling.sample_fixes,
             _has_sensor("gnss_receiver"),
             frame=_item,
@@ -498,7 +500,7 @@ STREAMS = {
             "geometry_msgs/msg/WrenchStamped",
             "what passes through the joint, in the sensor's frame",
             SENSOR_DATA,
-            Rate("force_torque_rate", 100.0, "force_torque"),
+            Rate("force_torque_rate", 100.0, "force_torque", sensor=True),
             sampling.sample_force_torque_sensors,
             _has_sensor("force_torque_sensor"),
             frame=_item,
@@ -560,8 +562,9 @@ STREAMS = {
         Stream(
             "digging/force",
             _GROUP_VALUES,
-            "force of soil on each shovel: separation, penetration, bearing and side; their sum, and its moment about "
-            "the middle of the cutting edge, in the world; depth of the edge; specific energy of what is loaded",
+            "force of soil on each shovel: separation, penetration, bearing, side and inertia; their sum, and its "
+            "moment about the middle of the cutting edge, in the world; depth of the edge; specific energy of what is "
+            "loaded",
             RELIABLE,
             Rate("digging_rate", 50.0, "digging/force"),
             sampling.sample_digging_forces,
@@ -607,6 +610,12 @@ STREAMS = {
 # Rates in simulation time, by parameter.
 RATES = {stream.rate.parameter: stream.rate for stream in STREAMS.values() if stream.rate and not stream.rate.wall}
 _SAMPLERS = {stream.topic: stream.sample for stream in STREAMS.values() if stream.sample is not None}
+
+
+def is_of_sensor(topic: str) -> bool:
+    """Whether a stream is that of a sensor of the machine."""
+    rate = STREAMS[topic].rate
+    return rate is not None and rate.sensor
 
 
 def take_sample(

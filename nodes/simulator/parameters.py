@@ -38,6 +38,9 @@ DECLARATIONS: dict[str, Declaration] = {
         "",
         "Several machines instead: path of a YAML file, the name of one that comes along, or its text; '': none.",
     ),
+    "beside": Declaration(
+        "", "Machines that stand beside the machine from the start, as of a fleet: a file, a name or a text; '': none."
+    ),
     "machine_arguments": Declaration(("",), "Arguments of the machine's xacro file, each as name:=value."),
     "base": Declaration(
         "",
@@ -64,6 +67,10 @@ DECLARATIONS: dict[str, Declaration] = {
     ),
     "valves": Declaration(("",), "Order of the valves on valve_commands_array; empty: as in the machine's file."),
     **{name: _rate(rate) for name, rate in RATES.items()},
+    "wall_rates": Declaration(
+        False,
+        "Whether rates of streams, but for those of sensors, are of wall time while the simulation is faster than it.",
+    ),
     "terrain_reach": Declaration(
         10.0, "How far from wheels, tracks and shovels terrain and its maps go, along x and y [m].", False, 0.1, 1000.0
     ),
@@ -149,6 +156,7 @@ class SimulatorParameters:
     autostart: bool
     machine: str
     fleet: str
+    beside: str
     machine_arguments: tuple[str, ...]
     base: str
     packages: tuple[str, ...]
@@ -161,6 +169,7 @@ class SimulatorParameters:
     program: str
     valves: tuple[str, ...]
     rates: Mapping[str, float]
+    wall_rates: bool
     terrain_reach: float
     granular_count: int
     diagnostics_rate: float

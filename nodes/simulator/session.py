@@ -52,7 +52,7 @@ from grouser.runtime.replay_loop import ReplayLoop
 from grouser.runtime.report import LoopReport
 from grouser.runtime.robot_runtime import RobotRuntime
 from grouser.runtime.schedule import StreamSchedule
-from grouser.runtime.streams import CLOCK, OBJECT_POSES, STREAMS, rehearse
+from grouser.runtime.streams import CLOCK, OBJECT_POSES, STREAMS, is_of_sensor, rehearse
 
 _LONGEST_TICK = 0.01  # [s]: longest delay of a command when all streams are slower
 _WARNING_PERIOD = 1.0  # [s]
@@ -305,9 +305,10 @@ class Session:
             robot.publisher.publish_description(robot.machine.urdf)
 
     def _robots_of_start(self, members: Mapping[str, Member]) -> dict[str, Callable[[str], RobotInterface]]:
-        """Makers of the topics of machines at the start; a single machine always has topics."""
+        """Makers of the topics of machines at the start; the one without a name always has topics, and the program."""
+        programs = {"": self._program}
         return {
-            name: partial(self._make_robot, namespace=name, machine=member.machine, program=self._program)
+            name: partial(self._make_robot, namespace=name, machine=member.machine, program=programs.get(name))
             for name, member in members.items()
             if not name or not is_plain(member.machine)
         }
@@ -403,7 +404,8 @@ class Session:
         rates = {topic: self._parameters.rates[rate.parameter] for topic, rate in shared if rate is not None}
         for robot in robots.values():
             rates.update(robot.publisher.rates)
-        return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK)
+        by_wall_time = [topic for topic in rates if self._parameters.wall_rates and not is_of_sensor(topic)]
+        return StreamSchedule.from_rates(rates, self._parameters.step, _LONGEST_TICK, by_wall_time)
 
     def _make_robot(
         self, name: str, namespace: str, machine: Machine, program: CommandProgram | Diagram | None = None

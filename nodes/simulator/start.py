@@ -1,7 +1,8 @@
-"""What a simulator starts with: one machine with the names of the node, or a fleet whose machines have names."""
+"""What a simulator starts with: a machine with the names of the node, perhaps others beside it, or a fleet."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from grouser import catalogue
 from grouser.fleet import load_fleet
@@ -19,15 +20,15 @@ from grouser.runtime.mailbox import Mailbox
 from grouser.runtime.report import LoopReport
 
 # Parameters about the machine of the parameter `machine`.
-_OF_ONE = ("machine_arguments", "base", "program", "valves")
+_OF_ONE = ("beside", "machine_arguments", "base", "program", "valves")
 
 
 @dataclass(frozen=True)
 class Start:
-    """Machines at the start, and the program that a single one plays.
+    """Machines at the start, and the program that the one without a name plays.
 
     Attributes:
-        members: by name; a single machine is "", in the pose that the world gives.
+        members: by name; that of the parameter `machine` is "", in the pose that the world gives.
         program: control program; None: none.
     """
 
@@ -47,13 +48,19 @@ def load_start(parameters: SimulatorParameters, world: World) -> Start:
             value = getattr(parameters, name)
             if value not in ((), DECLARATIONS[name].default):
                 raise ParameterError(name, value, "empty beside a fleet, whose machines have entries of their own")
-        fleet = load_fleet(parameters.fleet, packages)
-        return Start({name: replace(member, pose=member.pose or world.spawn) for name, member in fleet.items()})
+        return Start(_placed(parameters.fleet, packages, world))
     machine = load_machine(
         catalogue.machine_file(parameters.machine), parameters.xacro_arguments(), parameters.base or None, packages
     )
     program = load_control_program(catalogue.program_file(parameters.program)) if parameters.program else None
-    return Start({"": Member(machine)}, program)
+    beside = _placed(parameters.beside, packages, world) if parameters.beside else {}
+    return Start({"": Member(machine), **beside}, program)
+
+
+def _placed(fleet: str, packages: Mapping[str, Path], world: World) -> dict[str, Member]:
+    """The machines of a fleet, each with a pose."""
+    loaded = load_fleet(fleet, packages)
+    return {name: replace(member, pose=member.pose or world.spawn) for name, member in loaded.items()}
 
 
 def make_lockstep(

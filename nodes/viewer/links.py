@@ -21,12 +21,14 @@ class LinkTree:
         scene: where they are.
         machine: with its joints.
         owners: by each link that is drawn, the link of the machine that it is a piece of.
+        node: name of the node above them.
 
     Attributes:
         nodes: name of the node of each link.
     """
 
-    def __init__(self, scene: viser.SceneApi, machine: Machine, owners: Mapping[str, str]) -> None:
+    def __init__(self, scene: viser.SceneApi, machine: Machine, owners: Mapping[str, str], node: str) -> None:
+        self._top = node
         parents = {joint.child: joint.parent for joint in machine.joints}
         self._parents = {link: parents.get(link, "") if owner == link else owner for link, owner in owners.items()}
         self.nodes: dict[str, str] = {}
@@ -39,7 +41,7 @@ class LinkTree:
         """Name of the node of a link, after those above it; without the slashes of its own name."""
         if link not in self.nodes:
             parent = self._parents[link]
-            above = self._name(parent) if parent else "/machine"
+            above = self._name(parent) if parent else self._top
             self.nodes[link] = f"{above}/{link.replace('/', '|')}"
         return self.nodes[link]
 

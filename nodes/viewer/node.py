@@ -107,6 +107,7 @@ class Viewer(Node):
         super().__init__("viewer", parameter_overrides=parameter_overrides)
         parameters = declare(self, DECLARATIONS)
         # Imported here: viser and trimesh are no ROS packages, and `main` reports one that is missing.
+        from grouser.nodes.viewer.beside import MachinesBeside
         from grouser.nodes.viewer.page.page import Page
         from grouser.nodes.viewer.scene import Scene
 
@@ -146,13 +147,14 @@ class Viewer(Node):
         self._falling = Newest(self, PointCloud2, topics.FALLING, NEWEST_QUALITY, group)
         self._blocks = Newest(self, MarkerArray, topics.BLOCKS, NEWEST_QUALITY, group)
         self._turned: dict[str, float] = {}  # position of each joint [rad or m]
-        self._terrain_stamp = 0
+        self._terrain_stamps: dict[str, int] = {}  # of the last message around each machine
+        self._beside = MachinesBeside(self, self.get_logger().warning, self._on_terrain)
         self._measured_at = (monotonic(), 0.0)
         self.create_subscription(String, topics.ROBOT_DESCRIPTION, self._on_description, topics.LATCHED)
         self.create_subscription(TFMessage, topics.TF_STATIC, self._moments.fix, TF_STATIC_QUALITY, raw=True)
         self.create_subscription(MarkerArray, topics.OBJECT_SHAPES, self._on_object_shapes, topics.LATCHED)
         self.create_subscription(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, topics.RELIABLE)
-        self.create_subscription(PointCloud2, topics.TERRAIN, self._on_terrain, topics.LATCHED, raw=True)
+        self.create_subscription(PointCloud2, topics.TERRAIN, partial(self._on_terrain, ""), topics.LATCHED, raw=True)
         # Wall time: with use_sim_time a paused simulation would otherwise stop the picture and its buttons.
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.pictures = self.create_timer(1.0 / parameters["rate"], self.draw, clock=clock)
@@ -197,8 +199,8 @@ class Viewer(Node):
         for problem in problems:
             self.get_logger().warning(f"left out: {problem}")
 
-    def _on_terrain(self, message: bytes) -> None:
-        """Soft ground around the wheels; a stamp that is older than the last one begins anew."""
+    def _on_terrain(self, machine: str, message: bytes) -> None:
+        """Soft ground around a machine; a stamp that is older than its last one begins anew."""
         if (terrain := self.scene.terrain) is None:
             return
         cloud = deserialize_message(message, PointCloud2)
@@ -207,10 +209,10 @@ class Viewer(Node):
         if points is None:
             return
         with self.scene.server.atomic():
-            if stamp < self._terrain_stamp:
+            if stamp < self._terrain_stamps.get(machine, 0):
                 terrain.clear()
             terrain.receive({"loose": np.zeros_like(points["z"]), **points})
-        self._terrain_stamp = stamp
+        self._terrain_stamps[machine] = stamp
 
     def _on_object_shapes(self, message: MarkerArray) -> None:
         shapes = [marker for marker in message.markers if marker.action == Marker.ADD]
@@ -218,10 +220,11 @@ class Viewer(Node):
 
     def _move_belts(self) -> None:
         """Moves the shoes of tracks to where their sprockets have turned."""
-        if self.scene.has_belts:
+        drawn = self.scene.drawn
+        if drawn is not None and drawn.has_belts:
             positions = {name: values.get("position", 0.0) for name, values in self._signals.values("joints").items()}
             self._turned.update((name, value) for name, value in positions.items() if math.isfinite(value))
-            self.scene.move_belts(self._turned)
+            drawn.move_belts(self._turned)
 
     def _move_objects(self) -> None:
         """Moves the objects to their newest poses, if there are new ones."""
@@ -275,7 +278,7 @@ class Viewer(Node):
             self.scene.show(self._machine)
             self._aim_wanted = True
         self.page.show_scene(self.scene.port)
-        self._terrain_stamp = 0
+        self._terrain_stamps.clear()
         before.stop()
 
     def draw(self) -> None:
@@ -300,6 +303,7 @@ class Viewer(Node):
             moments.show(moments.time)
             self.scene.move(moments.frames)
             self._move_belts()
+            self._beside.draw(self.scene, moments.frames)
             if self._picture % SLOW == 0:
                 self._draw_figures(strengths)
             self._move_objects()
@@ -331,8 +335,8 @@ class Viewer(Node):
         self.page.circuit = shown_circuit(self._circuit.take(self.page.shows_circuit), hydraulics)
         self.page.wires = self._program.take(self.page.shows_program)
         self.scene.colour_cylinders(hydraulics)
-        if self.scene.has_buckets:
-            self.scene.fill_buckets(self._signals.values("buckets"))
+        if (drawn := self.scene.drawn) is not None and drawn.has_buckets:
+            drawn.fill_buckets(self._signals.values("buckets"))
         self.scene.labels.draw(strengths, hydraulics)
 
     def _show_progress(self) -> None:
@@ -346,6 +350,7 @@ class Viewer(Node):
         self.page.has_program = self.count_publishers(topics.PROGRAM_STATE) > 0
         self.scene.show_time(time, speed)
         self.scene.cameras.aim_newcomers()
+        self._beside.look(self.scene)
 
 
 def spin_in_bursts(viewer: Viewer, executor: Executor, stop: threading.Event) -> None:

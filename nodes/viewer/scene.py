@@ -3,46 +3,34 @@
 import contextlib
 import io
 import logging
-import math
 import socket
 import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import viser
 
 from grouser.nodes.shared.received_frames import ReceivedFrames
 from grouser.nodes.viewer.blocks import BlocksView
-from grouser.nodes.viewer.buckets import BucketView
 from grouser.nodes.viewer.camera import Cameras
-from grouser.nodes.viewer.colours import Colour
-from grouser.nodes.viewer.cylinders import CHAMBERS, CylinderView, pressure_scale
+from grouser.nodes.viewer.cylinders import pressure_scale
+from grouser.nodes.viewer.drawn_machine import DrawnMachine, moving_links
 from grouser.nodes.viewer.extent import Extent
 from grouser.nodes.viewer.falling import FallingSoil
 from grouser.nodes.viewer.forces import ForceArrows
 from grouser.nodes.viewer.grains import CHOICES, STONE, GrainsView
 from grouser.nodes.viewer.labels import Labels
-from grouser.nodes.viewer.links import LinkTree
 from grouser.nodes.viewer.objects import ObjectsView
 from grouser.nodes.viewer.plots import Plots
 from grouser.nodes.viewer.pushing import PushTool
-from grouser.nodes.viewer.shapes import add_shape
-from grouser.nodes.viewer.soils import dug, soil_colour
+from grouser.nodes.viewer.soils import dug_colour
 from grouser.nodes.viewer.terrain import PLAIN, SCALES, TerrainView
-from grouser.nodes.viewer.tracks import TrackView
 from grouser.nodes.viewer.values import Values
 from grouser.nodes.viewer.world import draw_world, has_ruts, terrain_view
 from grouser.physics.description.data.machine import Machine
-from grouser.physics.description.data.mechanism import Collision, Visual
 from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import World
-from grouser.physics.description.urdf.meshes import MeshError
-from grouser.runtime.belt_shoes import BeltShoes
-from grouser.runtime.drawn_links import drawn_links
-
-COLLISION_COLOUR = (0.27, 0.51, 0.71, 1.0)
 
 
 def free_port() -> int:
@@ -61,7 +49,8 @@ class Scene:
 
     Attributes:
         port: that viser listens on.
-        nodes: name of the node of each link of the machine.
+        drawn: the machine; None before the first one.
+        beside: other machines in it, by name.
         objects: plain objects in it.
         forces: the arrows of contact forces.
         labels: of parts that were clicked.
@@ -84,18 +73,11 @@ class Scene:
         with contextlib.redirect_stdout(io.StringIO()):
             self.server = viser.ViserServer(host="127.0.0.1", port=free_port(), label="grouser", verbose=False)
         self.port = self.server.get_port()  # another one, if that was taken meanwhile
-        self.nodes: dict[str, str] = {}
-        self._links: LinkTree | None = None
-        self._frames = ReceivedFrames()
-        self._extent = Extent()
-        # Of the links that have both; the panel selects which are visible.
-        self._visuals: list[viser.SceneNodeHandle] = []
-        self._collisions: list[viser.SceneNodeHandle] = []
-        self._collisions_shown: bool | None = None
-        self._cylinders: list[CylinderView] = []
-        self._tracks: dict[str, TrackView] = {}  # by their sprockets' joints
         self._machine: Machine | None = None
-        self._buckets: list[BucketView] = []
+        self.drawn: DrawnMachine | None = None
+        self.beside: dict[str, DrawnMachine] = {}
+        self._frames = ReceivedFrames()
+        self._collisions_shown: bool | None = None
         self._soil = world.soil
         self._leader = ""
         self._legends: list[str] = []
@@ -141,14 +123,19 @@ class Scene:
         )
 
     @property
+    def nodes(self) -> Mapping[str, str]:
+        """Name of the node of each link of the machine."""
+        return self.drawn.nodes if self.drawn is not None else {}
+
+    @property
     def links(self) -> tuple[str, ...]:
         """Names of the links in the scene."""
         return tuple(self.nodes)
 
     @property
-    def has_belts(self) -> bool:
-        """Whether the machine has tracks."""
-        return bool(self._tracks)
+    def _extent(self) -> Extent:
+        """Of the machine."""
+        return self.drawn.extent if self.drawn is not None else Extent()
 
     def show(self, machine: Machine) -> list[str]:
         """Replaces the machine; its links are at the origin until `move`.
@@ -157,99 +144,56 @@ class Scene:
             Descriptions of shapes that cannot be drawn: files without a mesh.
         """
         self.labels.describe(machine)
-        self._remove_machine()
+        if self.drawn is not None:
+            self.drawn.remove()
         self._machine, moving = machine, moving_links(machine)
         self.forces.describe(machine, moving)
         self.pushes.clear()
         first = [joint.child for joint in machine.joints if joint.parent not in moving and joint.child in moving]
         self._leader = first[0] if first else machine.root
-        problems = []
-        owners = {link.name: owner for link, owner in drawn_links(machine)}
-        self._links = LinkTree(self.server.scene, machine, owners)
-        self.nodes = self._links.nodes
-        for link, owner in drawn_links(machine):
-            name = self.nodes[link.name]
-            shapes: tuple[Visual | Collision, ...] = (*link.visuals, *link.collisions)
-            for index, shape in enumerate(shapes):
-                colour = shape.rgba if isinstance(shape, Visual) else COLLISION_COLOUR
-                try:
-                    handle, corners = add_shape(
-                        self.server.scene, f"{name}/{index}", shape.geometry, shape.pose, colour
-                    )
-                except MeshError as problem:
-                    problems.append(f"link '{link.name}': {problem}")
-                    continue
-                self.labels.offer(handle, name, link=owner)
-                self.pushes.offer(handle, link.name)
-                self._extent.add(link.name, shape.pose, corners, link.name in moving)
-                if link.visuals and link.collisions:
-                    (self._visuals if isinstance(shape, Visual) else self._collisions).append(handle)
-        scale = pressure_scale(machine)
-        self._cylinders = [
-            CylinderView(self.server.scene, self.nodes[cylinder.barrel.link], cylinder, scale)
-            for cylinder in machine.cylinders
-        ]
-        for cylinder in self._cylinders:
+        drawn = self.drawn = DrawnMachine(self.server.scene, machine, "/machine", self._soil)
+        for shape in drawn.shapes:
+            self.labels.offer(shape.handle, drawn.nodes[shape.link], link=shape.owner)
+            self.pushes.offer(shape.handle, shape.link)
+        for cylinder in drawn.cylinders:
             for handle in cylinder.handles:
                 self.labels.offer(handle, cylinder.node, cylinder=cylinder.cylinder.name)
-        for shoes in (BeltShoes(machine, track) for track in machine.tracks):
-            self._tracks[shoes.track.sprocket] = TrackView(self.server.scene, self.nodes[shoes.carrier], shoes)
-        if self._soil is not None:
-            slope, brown = math.tan(self._soil.soils[0].repose_angle), dug_colour(self._soil)
-            self._buckets = [
-                BucketView(self.server.scene, self.nodes[shovel.link], shovel, slope, brown)
-                for shovel in machine.shovels
-                if shovel.profile
-            ]
         self._machine_text.value = machine.name
         self._collisions_shown = None
         self.refresh_visibility()
-        return problems
+        return drawn.problems
 
-    def _remove_machine(self) -> None:
-        if self._links is not None:
-            self._links.remove()
-        self._cylinders.clear()
-        self._tracks.clear()
-        self._buckets.clear()
-        self._extent = Extent()
-        self._visuals.clear()
-        self._collisions.clear()
+    def show_beside(self, name: str, machine: Machine) -> list[str]:
+        """Draws another machine, or another one of that name; it is at the origin until `move_beside`.
+
+        Args:
+            name: of the machine in the simulator.
+            machine: its links named as their frames.
+
+        Returns:
+            Descriptions of shapes that cannot be drawn.
+        """
+        self.remove_beside(name)
+        drawn = self.beside[name] = DrawnMachine(self.server.scene, machine, f"/machines/{name}", self._soil)
+        self._collisions_shown = None
+        self.refresh_visibility()
+        return drawn.problems
+
+    def remove_beside(self, name: str) -> None:
+        """Removes another machine, if it is drawn."""
+        if name in self.beside:
+            self.beside.pop(name).remove()
 
     def move(self, frames: ReceivedFrames) -> None:
         """Moves links and cylinders to these poses, which the cameras follow, too, until the next call."""
         self._frames = frames
-        if self._links is not None:
-            self._links.move(frames)
-        for cylinder in self._cylinders:
-            cylinder.stretch(frames)
-
-    def move_belts(self, positions: Mapping[str, float]) -> None:
-        """Moves the shoes of every track, after its links have moved.
-
-        Args:
-            positions: of joints [rad]; a sprocket that is not among them has not turned.
-        """
-        for sprocket, track in self._tracks.items():
-            track.move(positions.get(sprocket, 0.0), self._frames)
-
-    @property
-    def has_buckets(self) -> bool:
-        """Whether the machine has buckets, and its world soil."""
-        return bool(self._buckets)
-
-    def fill_buckets(self, loads: Values) -> None:
-        """Fills the buckets with what `bucket/load` says, after their links have moved."""
-        for bucket in self._buckets:
-            volume = loads.get(bucket.name, {}).get("volume", 0.0)
-            bucket.show(volume if math.isfinite(volume) else 0.0, self._frames.world(bucket.link))
+        if self.drawn is not None:
+            self.drawn.move(frames)
 
     def colour_cylinders(self, hydraulics: Values) -> None:
-        """Colours the chambers of the cylinders by what `hydraulics/state` says."""
-        for cylinder in self._cylinders:
-            values = hydraulics.get(cylinder.cylinder.name, {}) if self.pressures_box.value else {}
-            named = {side: f"pressure_{side}" for side in CHAMBERS}
-            cylinder.colour({side: values[name] for side, name in named.items() if name in values})
+        """Colours the chambers of the cylinders by what `hydraulics/state` says, if the panel shows pressures."""
+        if self.drawn is not None:
+            self.drawn.colour_cylinders(hydraulics if self.pressures_box.value else {})
 
     def refresh_visibility(self) -> None:
         """Shows and hides nodes by the panel's boxes, if those have changed."""
@@ -257,10 +201,8 @@ class Scene:
         if shown == self._collisions_shown:
             return
         self._collisions_shown = shown
-        for shape in self._visuals:
-            shape.visible = not shown
-        for shape in self._collisions:
-            shape.visible = shown
+        for drawn in (*([self.drawn] if self.drawn else []), *self.beside.values()):
+            drawn.show_collisions(shown)
 
     def show_state(self, text: str) -> None:
         """Shows what the simulator does, in words."""
@@ -278,7 +220,7 @@ class Scene:
         self._legends = []
         if self._machine and any(link.collisions for link in self._machine.links):
             self._legends.append(self.forces.legend())
-        if self._machine and self._cylinders:
+        if self._machine and self.drawn and self.drawn.cylinders:
             self._legends.append(pressure_scale(self._machine).legend())
         self._explain()
 
@@ -318,24 +260,6 @@ class Scene:
             self.server.stop()
 
 
-def dug_colour(ground: SoilGround) -> Colour:
-    """Colour of the first soil of a ground, dug."""
-    red, green, blue = dug(np.array(soil_colour(ground.soils[0].name))).tolist()
-    return red, green, blue
-
-
 def _falling_soil(scene: viser.SceneApi, ground: SoilGround) -> FallingSoil:
     soil = ground.soils[0]
     return FallingSoil(scene, soil.density / soil.swell, dug_colour(ground))
-
-
-def moving_links(machine: Machine) -> set[str]:
-    """Names of the links that can move in the world; of a machine without such links all."""
-    names = {link.name for link in machine.links}
-    if machine.floating_base:
-        return names
-    held, found = {machine.root}, {machine.root}
-    while found:
-        found = {joint.child for joint in machine.joints if joint.type == "fixed" and joint.parent in held} - held
-        held |= found
-    return names - held or names

@@ -35,6 +35,12 @@ def dug(colours: np.ndarray) -> np.ndarray:
     return np.rint(_DUG * colours).astype(np.uint8)
 
 
+def dug_colour(ground: SoilGround) -> tuple[int, int, int]:
+    """Colour of the first soil of a ground, dug."""
+    red, green, blue = dug(np.array(soil_colour(ground.soils[0].name))).tolist()
+    return red, green, blue
+
+
 class Grain:
     """Colours of natural ground.
 

@@ -1,12 +1,13 @@
 """Values by name: of the groups of `hydraulics/state`, `slip` and `flexible/state`, and of the points of `terrain`."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from control_msgs.msg import DynamicInterfaceGroupValues
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import PointCloud2, PointField
+from sensor_msgs.msg import JointState, PointCloud2, PointField
 
 from grouser.nodes.viewer.arrivals import Newest, Polled
 
@@ -44,6 +45,32 @@ class GroupValues:
     def clear(self) -> None:
         """Forgets the values."""
         self._values = {}
+
+    def close(self) -> None:
+        """Ends the subscription."""
+        self._arrivals.close()
+
+
+class JointPositions:
+    """The newest finite positions of joints.
+
+    Args:
+        node: that subscribes.
+        topic: name.
+        group: without an executor.
+    """
+
+    def __init__(self, node: Node, topic: str, group: Polled) -> None:
+        self._arrivals = Newest(node, JointState, topic, _QUALITY, group)
+        self._positions: dict[str, float] = {}
+
+    def take(self) -> Mapping[str, float]:
+        """The newest positions by joint [rad or m]."""
+        if (message := self._arrivals.take()) is not None:
+            read = self._arrivals.read(message)
+            found = zip(read.name, read.position, strict=False)
+            self._positions.update((joint, position) for joint, position in found if math.isfinite(position))
+        return self._positions
 
     def close(self) -> None:
         """Ends the subscription."""

@@ -2,7 +2,7 @@
 
 Along a row with Jacobian J and speed J v there may be, together,
 
-- a *spring*: impulse g (b - J v), limited to [-spring_bound, spring_bound], where g is the inverse of the compliance
+- a *spring*: impulse g (b - J v), limited to [spring_lower, spring_upper], where g is the inverse of the compliance
   C. A spring k with damper d and gap phi is g = h (h k + d), b = -k phi / (h k + d); a mass m of its own speed w (a
   piston) is g = m, b = w;
 - a *hold*: any impulse within [-hold_bound, hold_bound] that keeps J v at hold_speed (dry friction, a brake);
@@ -23,8 +23,6 @@ from grouser.physics.multibody.factorisation import solve_transposed_row
 
 # A row with less inverse mass than this is immovable: an impulse along it changes nothing [1/kg].
 IMMOVABLE = 1e-14
-# A speed that nothing reaches [m/s].
-_FAR = 1e9
 
 
 class Rows(NamedTuple):
@@ -38,7 +36,7 @@ class Rows(NamedTuple):
         jacobian: J, (rows, coordinates).
         whitened_jacobian: W, (rows, coordinates).
         inverse_mass: W.W [1/kg or 1/(kg m2)].
-        conductance, target, spring_bound: g, b and limit of the spring; g = 0 for none.
+        conductance, target, spring_lower, spring_upper: g, b and limits of the spring; g = 0 for none.
         hold_bound, hold_speed: of the hold; bound 0 for none.
         slowest, fastest: speeds that the stops allow; infinite for none.
         impulse: the total impulse along the row [N s or N m s].
@@ -56,7 +54,8 @@ class Rows(NamedTuple):
     inverse_mass: np.ndarray
     conductance: np.ndarray
     target: np.ndarray
-    spring_bound: np.ndarray
+    spring_lower: np.ndarray
+    spring_upper: np.ndarray
     hold_bound: np.ndarray
     hold_speed: np.ndarray
     slowest: np.ndarray
@@ -77,7 +76,7 @@ def make_rows(most: int, coordinates: int) -> Rows:
         np.zeros(most, dtype=np.int64),
         np.zeros((most, coordinates)),
         np.zeros((most, coordinates)),
-        *[np.zeros(most) for _ in range(12)],
+        *[np.zeros(most) for _ in range(13)],
     )
 
 
@@ -119,7 +118,8 @@ def open_row(rows: Rows, slot, impulse, first, last):
         rows.jacobian[r, d] = 0.0
     rows.conductance[r] = 0.0
     rows.target[r] = 0.0
-    rows.spring_bound[r] = np.inf
+    rows.spring_lower[r] = -np.inf
+    rows.spring_upper[r] = np.inf
     rows.hold_bound[r] = 0.0
     rows.hold_speed[r] = 0.0
     rows.slowest[r] = -np.inf
@@ -140,20 +140,30 @@ def close_row(rows: Rows, r, model, factor):
 
 
 @inlined
-def hold_against(rows: Rows, r, bound):
-    """Lets row r push with any impulse from 0 to a bound that keeps the speed along it from being negative.
+def hold_against(rows: Rows, r, bound, mass, speed):
+    """Lets row r push as dry friction that a motion against the row overcomes, and a mass that this motion takes along.
 
-    It is a hold of half the bound about a constant push, the other half: a spring whose target is never reached.
+    While the speed v along the row is below zero the impulse is bound + m (w - v), but never below zero; at rest any
+    one from 0 to what it is there; above zero none. It is a hold about a push that is as large, a spring that pushes at
+    least so much.
+
+    Args:
+        rows, r: the row.
+        bound: impulse of the friction [N s].
+        mass: m, 0 for none [kg].
+        speed: w, at which the mass moves before, along the row, not above zero [m/s].
     """
-    rows.hold_bound[r] = rows.spring_bound[r] = 0.5 * bound
-    rows.conductance[r], rows.target[r] = bound, _FAR
+    half = 0.5 * max(bound + mass * speed, 0.0)
+    rows.hold_bound[r] = rows.spring_lower[r] = half
+    rows.conductance[r] = mass
+    if mass > 0.0:
+        rows.target[r] = speed + (bound - half) / mass
 
 
 @kernel
 def spring_impulse(rows: Rows, r, speed):
     """Impulse of the spring of row r at a speed along the row [N s or N m s]."""
-    bound = rows.spring_bound[r]
-    return min(max(rows.conductance[r] * (rows.target[r] - speed), -bound), bound)
+    return min(max(rows.conductance[r] * (rows.target[r] - speed), rows.spring_lower[r]), rows.spring_upper[r])
 
 
 @kernel
@@ -168,7 +178,7 @@ def row_speed(rows: Rows, r, speed, inverse_mass):
         speed: s, the speed without this row's impulse.
         inverse_mass: K = J M^-1 J^T.
     """
-    g, b, bound = rows.conductance[r], rows.target[r], rows.spring_bound[r]
+    g, b = rows.conductance[r], rows.target[r]
     held = rows.hold_speed[r]
     grip = inverse_mass * rows.hold_bound[r]
     slip = speed + inverse_mass * spring_impulse(rows, r, held) - held
@@ -181,8 +191,10 @@ def row_speed(rows: Rows, r, speed, inverse_mass):
             free = speed + grip
         v = (free + inverse_mass * g * b) / (1.0 + inverse_mass * g)
         spring = g * (b - v)
-        if abs(spring) > bound:
-            v = free + inverse_mass * (bound if spring > 0.0 else -bound)
+        if spring > rows.spring_upper[r]:
+            v = free + inverse_mass * rows.spring_upper[r]
+        elif spring < rows.spring_lower[r]:
+            v = free + inverse_mass * rows.spring_lower[r]
     return min(max(v, rows.slowest[r]), rows.fastest[r])
 
 
@@ -194,6 +206,6 @@ def row_slope(rows: Rows, r, v, inverse_mass):
     if v == rows.hold_speed[r] and rows.hold_bound[r] > 0.0:
         return 0.0
     g = rows.conductance[r]
-    if g * abs(rows.target[r] - v) >= rows.spring_bound[r]:
+    if not rows.spring_lower[r] < g * (rows.target[r] - v) < rows.spring_upper[r]:
         return 1.0
     return 1.0 / (1.0 + inverse_mass * g)

@@ -20,8 +20,18 @@ from grouser.physics.digging.plate import (
 )
 from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import wake_cells
-from grouser.physics.soil.strata import lay_on, take_soil
-from grouser.physics.soil.tiles import SURFACE, TYPE, SoilState, nearest_cell, open_cell_of, surface_of
+from grouser.physics.soil.strata import add_loose, loose_density, soil_of, take_soil
+from grouser.physics.soil.tiles import (
+    NO_TILE,
+    SURFACE,
+    TYPE,
+    SoilState,
+    cell_in,
+    nearest_cell,
+    open_cell_of,
+    same_or_next_tile,
+    surface_of,
+)
 
 # What `cut_soil` finds: solid mass [kg]; its volume once loose [m3]; greatest depth of the edge below the surface [m];
 # the same in rigid ground [m]; cells that the edge has advanced [-].
@@ -127,13 +137,16 @@ def lay_ahead(ground: SoftGround, width, pose, mass, length, state: SoilState):
         # narrower than a cell
         i_first = i_last = nearest_cell(x, spacing)
         j_first = j_last = nearest_cell(y, spacing)
-    of_part = mass / ((parts if parts > 0.0 else 1.0) * spacing * spacing)
+    of_part, cell, tile = mass / ((parts if parts > 0.0 else 1.0) * spacing * spacing), state.soil_cell, NO_TILE
     for i in range(i_first, i_last + 1):
         for j in range(j_first, j_last + 1):
-            if parts == 0.0:
-                lay_on(ground, i, j, of_part, state)
-            elif _covers(i * spacing - x, j * spacing - y, fx, fy, middle, half):
-                lay_on(ground, i, j, of_part * _part(i * spacing - x, j * spacing - y, fx, fy, middle), state)
+            dx, dy = i * spacing - x, j * spacing - y
+            if parts > 0.0 and not _covers(dx, dy, fx, fy, middle, half):
+                continue
+            share = _part(dx, dy, fx, fy, middle) if parts > 0.0 else 1.0
+            tile = same_or_next_tile(ground.terrain, spacing, state, i, j, tile)
+            at = cell_in(tile, i, j)
+            add_loose(cell, at, of_part * share / loose_density(ground.soils, soil_of(cell, at)))
     wake_cells(ground, state, i_first, i_last, j_first, j_last)
 
 

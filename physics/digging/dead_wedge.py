@@ -32,7 +32,7 @@ def dead_wedge(soil, cut, by_weight):
     """The force on a steep blade with a dead wedge.
 
     Args:
-        soil, cut: `CutSoil`, `Cut` whose depth is that of the wedge's tip; the wedge moves too slowly to have inertia.
+        soil, cut: `CutSoil`, `Cut` whose depth is that of the wedge's tip.
         by_weight: how the plane of failure is chosen, see `failure_angle`.
 
     Returns:
@@ -43,7 +43,7 @@ def dead_wedge(soil, cut, by_weight):
     if cut.rake <= rake:
         return DeadWedge(math.inf, 0.0, math.nan)
     within = CutSoil(soil.density, soil.friction, soil.cohesion, soil.friction, soil.cohesion)
-    inner = Cut(cut.depth, cut.width, rake, cut.slope, cut.surcharge, 0.0, cut.gravity)
+    inner = Cut(cut.depth, cut.width, rake, cut.slope, cut.surcharge, cut.speed, cut.gravity)
     failure = failure_angle(within, inner, False, by_weight)
     if math.isnan(failure):
         return DeadWedge(math.inf, 0.0, math.nan)

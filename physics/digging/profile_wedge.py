@@ -1,9 +1,10 @@
 """The wedge over real ground: the profile of cells ahead of a strip of the edge, with piles, ruts and slopes in it."""
 
 import math
+from typing import NamedTuple
 
 from grouser.physics.base.kernel import embedded, inlined, kernel
-from grouser.physics.digging.wedge import wedge_force
+from grouser.physics.digging.wedge import inertial_force, wedge_force
 
 # Distance between trial angles about that of the last step [rad], and how many are tried at most to either side: the
 # force is flat in the angle.
@@ -13,6 +14,22 @@ _COSINE, _SINE = math.cos(BETWEEN), math.sin(BETWEEN)
 FIRST_TRIALS = 24
 # Of the whole range, the ends at which the plane is nearly level or the wedge nearly jams are left out [rad].
 _MARGIN = 0.05
+
+
+class ProfileWedge(NamedTuple):
+    """The wedge of least force on a strip, a width; forces are at the angle of tool friction to the plate's normal.
+
+    Attributes:
+        force: on the plate [N/m]; infinite where the wedge jams at each angle.
+        failure: angle of the plane of failure [rad]; NaN where it jams.
+        momentum: part of the force by the momentum that the wedge takes up [N/m].
+        mass: force by the mass of the wedge over the acceleration of the blade [kg/m].
+    """
+
+    force: float
+    failure: float
+    momentum: float
+    mass: float
 
 
 @embedded
@@ -37,8 +54,8 @@ def area_and_reach(heights, spacing, depth, climb):
 
 
 @kernel
-def profile_wedge(heights, loose, spacing, depth, face, soil, gravity, last):
-    """Least force of a wedge on a strip of a blade.
+def profile_wedge(heights, loose, spacing, depth, face, soil, gravity, flux, last):
+    """The wedge of least force on a strip of a blade.
 
     Args:
         heights: of the cells ahead above the edge [m], (cells,), the first from the edge on.
@@ -48,20 +65,17 @@ def profile_wedge(heights, loose, spacing, depth, face, soil, gravity, last):
         face: the plate, as of `face_of`.
         soil: `CutSoil`.
         gravity: [m/s2].
+        flux: momentum that soil at the speed of the blade would take up in a second [N/m].
         last: angle of the plane of failure in the last step [rad], from which the search goes down; NaN for none.
-
-    Returns:
-        Force a width at the angle of tool friction to the plate's normal [N/m], and the angle of the plane of failure
-        [rad]; infinite and NaN where the wedge jams at each angle.
     """
     low, high = _MARGIN, face.steepest - _MARGIN
     if low > high:
-        return math.inf, math.nan
+        return ProfileWedge(math.inf, math.nan, 0.0, 0.0)
     if math.isnan(last):
-        return _scan(heights, loose, spacing, depth, face, soil, gravity, low, high)
-    best = middle = min(max(last, low), high)
+        return _scan(heights, loose, spacing, depth, face, soil, gravity, flux, low, high)
+    middle = min(max(last, low), high)
     sine, cosine = math.sin(middle), math.cos(middle)
-    least = _force_at(heights, loose, spacing, depth, face, soil, gravity, sine, cosine)
+    best = _wedge_at(heights, loose, spacing, depth, face, soil, gravity, flux, middle, sine, cosine)
     for way in (-1.0, 1.0):
         s, c = sine, cosine
         for trial in range(1, MOST + 1):
@@ -69,11 +83,11 @@ def profile_wedge(heights, loose, spacing, depth, face, soil, gravity, last):
             if failure < low or failure > high:
                 break
             s, c = s * _COSINE + way * c * _SINE, c * _COSINE - way * s * _SINE
-            force = _force_at(heights, loose, spacing, depth, face, soil, gravity, s, c)
-            if not force < least:
+            found = _wedge_at(heights, loose, spacing, depth, face, soil, gravity, flux, failure, s, c)
+            if not found.force < best.force:
                 break
-            least, best = force, failure
-    return least, best
+            best = found
+    return best
 
 
 @inlined
@@ -90,22 +104,26 @@ def flattest_plane(face, last):
 
 
 @embedded
-def _scan(heights, loose, spacing, depth, face, soil, gravity, low, high):
-    """Least force and its angle of even trials over a range; arguments as of `profile_wedge`."""
-    least, best, between = math.inf, math.nan, (high - low) / (FIRST_TRIALS - 1)
+def _scan(heights, loose, spacing, depth, face, soil, gravity, flux, low, high):
+    """The wedge of least force of even trials over a range; arguments as of `profile_wedge`."""
+    best, between = ProfileWedge(math.inf, math.nan, 0.0, 0.0), (high - low) / (FIRST_TRIALS - 1)
     for trial in range(FIRST_TRIALS):
         failure = low + trial * between
-        force = _force_at(heights, loose, spacing, depth, face, soil, gravity, math.sin(failure), math.cos(failure))
-        if force < least:
-            least, best = force, failure
-    return least, best
+        sine, cosine = math.sin(failure), math.cos(failure)
+        found = _wedge_at(heights, loose, spacing, depth, face, soil, gravity, flux, failure, sine, cosine)
+        if found.force < best.force:
+            best = found
+    return best
 
 
 @embedded
-def _force_at(heights, loose, spacing, depth, face, soil, gravity, sine, cosine):
-    """Force a width of the wedge above a plane of failure of this sine and cosine [N/m]; others as `profile_wedge`."""
+def _wedge_at(heights, loose, spacing, depth, face, soil, gravity, flux, failure, sine, cosine):
+    """The wedge above a plane of failure of this angle, sine and cosine; other arguments as of `profile_wedge`."""
     area, reach = area_and_reach(heights, spacing, depth, sine / cosine)
     end = min(int(reach / spacing), heights.shape[0] - 1)
     plane = max(reach / cosine - loose[end] / sine, 0.0)
-    load = soil.density * gravity * (area + 0.5 * depth * depth * face.cot_rake)
-    return wedge_force(face, sine, cosine, soil, load, plane, depth * face.csc_rake, 0.0)
+    mass = soil.density * (area + 0.5 * depth * depth * face.cot_rake)
+    share = inertial_force(face, sine, cosine)
+    momentum = flux * share
+    force = momentum + wedge_force(face, sine, cosine, soil, gravity * mass, plane, depth * face.csc_rake, 0.0)
+    return ProfileWedge(force, failure, momentum, mass * share)

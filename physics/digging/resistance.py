@@ -3,7 +3,8 @@
 A shovel in soil is held as by dry friction, up to a limit and never pushed:
 
 - CUT: the wedge ahead of its plate, over the profile of the cells, strip by strip of the edge; acts a third of the
-  depth above the edge.
+  depth above the edge. Undisturbed soil that comes into the wedge takes up momentum; the mass of the wedge resists
+  acceleration.
 - PENETRATE: a strip footing under the edge, or squares under its teeth, and friction on both faces, against motion the
   way the edge points; where it moves to its face by more than 10 degrees from there, the wedge takes its place, and
   altogether from 20 degrees on.
@@ -73,6 +74,8 @@ class Resistance(NamedTuple):
 
     Attributes:
         limit: of each force [N], (tools, WAYS); 0 for none.
+        momentum: part of the limit of CUT by the momentum that the soil takes up [N], (tools,).
+        mass: of the wedge, as a mass along the force of CUT [kg], (tools,).
         wrench: unit force and its moment about the origin, world axes, (tools, WAYS, 6).
         depth: greatest of the edge below the ground [m], (tools,).
         heights, loose: of the ground ahead of a strip, and thickness of its loose soil [m], (cells,).
@@ -80,6 +83,8 @@ class Resistance(NamedTuple):
     """
 
     limit: np.ndarray
+    momentum: np.ndarray
+    mass: np.ndarray
     wrench: np.ndarray
     depth: np.ndarray
     heights: np.ndarray
@@ -91,6 +96,8 @@ def make_resistance(tools: int) -> Resistance:
     """Buffers for a number of tools."""
     return Resistance(
         np.zeros((tools, WAYS)),
+        np.zeros(tools),
+        np.zeros(tools),
         np.zeros((tools, WAYS, 6)),
         np.zeros(tools),
         np.zeros(_CELLS),
@@ -119,10 +126,12 @@ def measure_resistance(
     """
     work.limit[t, :] = 0.0
     work.wrench[t, :, :] = 0.0
-    width, depth, k = _measure_strips(ground, tools, t, pose, origin, failure, state, work)
+    width, depth, k = _measure_strips(ground, tools, t, pose, origin, twist, failure, state, work)
     if width > 0.0:
         soil = _soil_of(ground, tools, t, k)
-        work.limit[t, CUT] *= mobilised_share(travel[CUT], work.depth[t])
+        share = mobilised_share(travel[CUT], work.depth[t])
+        work.limit[t, CUT] *= share
+        work.momentum[t] *= share
         _measure_edge(ground, tools, t, pose, origin, twist, lip, soil, width, depth, work)
         work.limit[t, PENETRATE] *= mobilised_share(travel[PENETRATE], work.depth[t])
         _measure_side(ground, tools, t, pose, origin, soil, depth, work)
@@ -140,7 +149,9 @@ def _soil_of(ground: SoftGround, tools: Tools, t, k):
 
 
 @inlined
-def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, state: SoilState, work: Resistance):
+def _measure_strips(
+    ground: SoftGround, tools: Tools, t, pose, origin, twist, failure, state: SoilState, work: Resistance
+):
     """Sums the wedges of all strips into CUT; returns the width in soil, its mean depth [m], and the last soil."""
     count, spacing = tools.strips[t], ground.spacing
     strip = tools.width[t] / count
@@ -152,6 +163,7 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
     blade = blade_of(steep, whole.friction, whole.tool_friction)
     tile = NO_TILE
     force_x, force_y, force_z, moment_x, moment_y, moment_z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    draught, momentum, mass = 0.0, 0.0, 0.0
     for s in range(count):
         across = ((s + 0.5) / count - 0.5) * tools.width[t]
         x, y = pose[X] + across * pose[ALONG_X], pose[Y] + across * pose[ALONG_Y]
@@ -193,7 +205,10 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
         cohesion = whole.cohesion if bank > 0.0 else 0.0
         cut = CutSoil(whole.density, whole.friction, cohesion, whole.tool_friction, bank * whole.adhesion)
         heights, loose = work.heights[:cells], work.loose[:cells]
-        found = strip_force(heights, loose, work.shifted, spacing, depth, blade, cut, ground.gravity, last, inner)
+        vx, vy, _ = _velocity(twist, x - origin[0], y - origin[1], z - origin[2])
+        speed = max(vx * fx + vy * fy, 0.0)
+        flux = cut.density * bank * depth * speed * speed
+        found = strip_force(heights, loose, work.shifted, spacing, depth, blade, cut, ground.gravity, flux, last, inner)
         failure[s, 0] = 0.0 if math.isnan(found.failure) else found.failure
         failure[s, 1] = 0.0 if math.isnan(found.inner_failure) else found.inner_failure
         if not math.isfinite(found.draught):
@@ -203,9 +218,14 @@ def _measure_strips(ground: SoftGround, tools: Tools, t, pose, origin, failure, 
         px, py, pz = x + up * pose[UP_X] - origin[0], y + up * pose[UP_Y] - origin[1], z + up * pose[UP_Z] - origin[2]
         gx, gy, gz = -strip * found.draught * fx, -strip * found.draught * fy, -strip * found.pull
         force_x, force_y, force_z = force_x + gx, force_y + gy, force_z + gz
+        draught, momentum = draught + strip * found.draught, momentum + strip * found.momentum
+        mass += strip * found.mass
         moment_x, moment_y = moment_x + py * gz - pz * gy, moment_y + pz * gx - px * gz
         moment_z += px * gy - py * gx
     _set_force(work, t, CUT, force_x, force_y, force_z, moment_x, moment_y, moment_z)
+    # of the draught, as parts of a force that is not level
+    slant = work.limit[t, CUT] / draught if draught > 0.0 else 0.0
+    work.momentum[t], work.mass[t] = momentum * slant, mass * slant * slant
     work.depth[t] = deepest
     return width, sum_of_depths / width if width > 0.0 else 0.0, soil
 

@@ -15,7 +15,7 @@ from grouser.physics.base.kernel import inlined, kernel
 from grouser.physics.base.labels import ANEW, SHOVEL, WHOLE
 from grouser.physics.base.phases import MORE_TILES, NOTHING
 from grouser.physics.base.refusal import SMOOTH, Refused, present
-from grouser.physics.constraints.rows import close_row, dot, hold_against, open_row
+from grouser.physics.constraints.rows import Rows, close_row, dot, hold_against, open_row
 from grouser.physics.digging.bulk import BULK, MASS
 from grouser.physics.digging.carried import CARRIED, centre_of, momentum_of
 from grouser.physics.digging.cutting import CUT as CUT_FOUND
@@ -59,6 +59,8 @@ from grouser.physics.soil.relaxation import (
 # Columns of the accounts: the ways of `resistance`, then what the shovel carries.
 CARRYING = WAYS
 WORKS = WAYS + 1
+# A shovel that is slower than this against the soil is held by it: above the rounding of a solution [m/s].
+_RESTS = 1e-9
 
 
 class State(NamedTuple):
@@ -121,6 +123,7 @@ class Workspace(NamedTuple):
         resistance: what holds the shovels.
         row: row of each way, -1 for none, (tools, WAYS).
         force: of each way in the last step [N], (tools, WAYS).
+        inertia: part of that of CUT by the inertia of the wedge [N], (tools,).
         acting: whether soil holds each, is in it, or came or went, (tools,).
         given: impulse of soil that came, went or shifted on each body, and its moment about the origin, (tools, 6).
         gained: momentum that came with caught soil, (6,).
@@ -137,6 +140,7 @@ class Workspace(NamedTuple):
     resistance: Resistance
     row: np.ndarray
     force: np.ndarray
+    inertia: np.ndarray
     acting: np.ndarray
     given: np.ndarray
     gained: np.ndarray
@@ -183,6 +187,7 @@ def make_workspace(tools: Tools) -> Workspace:
         resistance=make_resistance(count),
         row=np.full((count, WAYS), -1, dtype=np.int64),
         force=np.zeros((count, WAYS)),
+        inertia=np.zeros(count),
         acting=np.zeros(count, dtype=np.bool_),
         given=np.zeros((count, 6)),
         gained=np.zeros(6),
@@ -243,7 +248,7 @@ def detect(context: Context):
             carry(context, t)
         if state.digging.clearance[t] > 0.0:
             work.resistance.limit[t, :] = 0.0
-            work.resistance.depth[t] = 0.0
+            work.resistance.mass[t] = work.resistance.depth[t] = 0.0
         else:
             find_twist(context.system.multibody, motion.kinematics.column, tools.body[t], state.v, work.twist)
             measure_resistance(
@@ -301,8 +306,9 @@ def open_rows(context: Context):
         first, last = block_of(model, body)
         for way in range(WAYS):
             limit = step * work.resistance.limit[t, way]
+            mass = work.resistance.mass[t] if way == CUT else 0.0
             work.row[t, way] = -1
-            if body < 0 or limit <= 0.0:
+            if body < 0 or (limit <= 0.0 and mass <= 0.0):
                 continue
             slot = first_slot + WAYS * t + way
             remembered = stored[slot]
@@ -317,8 +323,17 @@ def open_rows(context: Context):
             if way == SIDE:
                 rows.hold_bound[r] = limit
             else:
-                hold_against(rows, r, limit)
+                hold_against(rows, r, limit, mass, min(_speed_along(rows, r, context.state.v), 0.0))
             work.row[t, way] = r
+
+
+@inlined
+def _speed_along(rows: Rows, r, velocity):
+    """Speed along row r at rates of the coordinates."""
+    total = 0.0
+    for d in range(rows.first[r], rows.last[r]):
+        total += rows.jacobian[r, d] * velocity[d]
+    return total
 
 
 @kernel
@@ -330,8 +345,18 @@ def commit(context: Context):
         for way in range(WAYS):
             r = work.row[t, way]
             work.force[t, way] = rows.impulse[r] / step if r >= 0 else 0.0
+        work.inertia[t] = _inertia(work, rows, t, motion.velocity)
         for way in (CUT, PENETRATE):
             state.travel[t, way] = _next_travel(context, t, way, motion.velocity)
+
+
+@inlined
+def _inertia(work: Workspace, rows: Rows, t, velocity):
+    """Part of the force of CUT beyond that of a slow and steady motion; none where the soil holds the shovel [N]."""
+    r = work.row[t, CUT]
+    if r < 0 or not _speed_along(rows, r, velocity) < -_RESTS:
+        return 0.0
+    return work.force[t, CUT] - (work.resistance.limit[t, CUT] - work.resistance.momentum[t])
 
 
 @inlined

@@ -18,11 +18,15 @@ class StripForce(NamedTuple):
     Attributes:
         draught: horizontal, against the motion ahead [N/m].
         pull: downwards [N/m]; negative: upwards.
+        momentum: part of the draught by the momentum that the wedge takes up [N/m].
+        mass: draught by the mass of the wedge over the acceleration of the blade [kg/m].
         failure, inner_failure: angles of the planes of failure of both wedges [rad]; NaN for none.
     """
 
     draught: float
     pull: float
+    momentum: float
+    mass: float
     failure: float
     inner_failure: float
 
@@ -54,7 +58,7 @@ def blade_of(rake, friction, tool_friction):
 
 
 @kernel
-def strip_force(heights, loose, shifted, spacing, depth, blade, soil, gravity, last, inner_last):
+def strip_force(heights, loose, shifted, spacing, depth, blade, soil, gravity, flux, last, inner_last):
     """The lesser of both wedges by their draught.
 
     Args:
@@ -66,30 +70,36 @@ def strip_force(heights, loose, shifted, spacing, depth, blade, soil, gravity, l
         blade: as of `blade_of`.
         soil: `CutSoil`, with the angles of the blade.
         gravity: [m/s2].
+        flux: momentum that soil at the speed of the blade would take up in a second [N/m].
         last, inner_last: planes of failure in the last step [rad]; NaN for none.
     """
-    force, failure = profile_wedge(heights, loose, spacing, depth, blade.plate, soil, gravity, last)
-    draught, pull = _turned(force, blade.plate, depth, soil)
+    found = profile_wedge(heights, loose, spacing, depth, blade.plate, soil, gravity, flux, last)
+    draught, pull = _turned(found.force, blade.plate, depth, soil)
+    along = blade.plate.sin_force
+    plane = StripForce(draught, pull, along * found.momentum, along * found.mass, found.failure, math.nan)
     if blade.lead <= 0.0:
-        return StripForce(draught, pull, failure, math.nan)
+        return plane
     within = CutSoil(soil.density, soil.friction, soil.cohesion, soil.friction, soil.cohesion)
     length = depth * blade.lead
     count = heights.shape[0]
     tip = _shift(heights, shifted[0, :count], spacing, depth, length)
     _shift(loose, shifted[1, :count], spacing, loose[0], length)
     if tip <= 0.0:
-        return StripForce(draught, pull, failure, math.nan)
-    force, inner_failure = profile_wedge(
-        shifted[0, :count], shifted[1, :count], spacing, tip, blade.inner, within, gravity, inner_last
+        return plane
+    inner = profile_wedge(
+        shifted[0, :count], shifted[1, :count], spacing, tip, blade.inner, within, gravity, flux, inner_last
     )
-    ahead, down = _turned(force, blade.inner, tip, within)
-    down += 0.25 * (depth + tip) * length * soil.density * gravity
+    ahead, down = _turned(inner.force, blade.inner, tip, within)
+    dead = 0.25 * (depth + tip) * length * soil.density
+    down += dead * gravity
     total = ahead + blade.soil_slip * max(0.0, down) + soil.cohesion * length
     holds = total * blade.plate_slip
     # a plane wedge that jams leaves the dead wedge, which slips up the plate where the plate does not hold it
     if total < draught and (down + holds >= 0.0 or math.isinf(draught)):
-        draught, pull = total, max(min(0.0, down), -holds)
-    return StripForce(draught, pull, failure, inner_failure)
+        along = blade.inner.sin_force + (blade.soil_slip * blade.inner.cos_force if down > 0.0 else 0.0)
+        momentum, mass = along * inner.momentum, along * inner.mass + dead
+        return StripForce(total, max(min(0.0, down), -holds), momentum, mass, found.failure, inner.failure)
+    return StripForce(draught, pull, plane.momentum, plane.mass, found.failure, inner.failure)
 
 
 @inlined

@@ -142,6 +142,20 @@ def wedge_force(face, sine, cosine, soil, load, plane, plate, momentum):
     return (pressing + shearing - sticking) / (sine * face.cos_pushing + cosine * face.sin_pushing)
 
 
+@inlined
+def inertial_force(face, sine, cosine):
+    """Force of a wedge on a blade by an inertia of one along the motion, at the angle of tool friction to its normal.
+
+    For the momentum that the wedge takes up in a second were it as fast as the blade, or for its mass times the
+    acceleration of the blade: the wedge is faster or slower than the blade by sin(alpha) / sin(alpha + beta).
+
+    Args:
+        face, sine, cosine: as of `wedge_force`.
+    """
+    climb = 1.0 / (sine * face.cot_rake + cosine)
+    return climb * face.cos_soil / (sine * face.cos_pushing + cosine * face.sin_pushing)
+
+
 @embedded
 def wedge_factors(rake, failure, friction, tool_friction, slope):
     """Factors of the force on a blade below plane ground.

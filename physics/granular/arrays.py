@@ -306,7 +306,12 @@ def make_workspace(system: System, state: State, threaded: bool = False) -> Work
 
 
 def memory_of(
-    system: System, grains: int, pairs: int | None = None, contacts: int | None = None, threaded: bool = False
+    system: System,
+    grains: int,
+    pairs: int | None = None,
+    contacts: int | None = None,
+    clumps: int = 0,
+    threaded: bool = False,
 ) -> int:
     """Memory of a state and its buffers [bytes]; arguments as of `make_state` and `make_workspace`."""
 
@@ -314,13 +319,14 @@ def memory_of(
         state = make_state(system, *room)
         return sum(array.nbytes for array in leaves((state, make_workspace(system, state, threaded))))
 
-    none, shapes = size(0, 0, 0), int(system.boundaries.slots.sum())
+    none, shapes = size(0, 0, 0, 0), int(system.boundaries.slots.sum())
     room = (
         grains,
         _PAIRS * grains if pairs is None else pairs,
         _BOUNDARY_CONTACTS * grains + shapes if contacts is None else contacts,
+        clumps,
     )
-    one = size(1, 0, 0), size(0, 1, 0), size(0, 0, 1)
+    one = size(1, 0, 0, 0), size(0, 1, 0, 0), size(0, 0, 1, 0), size(0, 0, 0, 1)
     return none + sum(number * (each - none) for number, each in zip(room, one, strict=True))
 
 

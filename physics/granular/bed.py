@@ -3,34 +3,28 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from grouser.physics.base.checks import (
     STEPS_MAX,
-    VALUE_MAX,
     require_count,
     require_items,
-    require_quaternion,
     require_range,
-    require_size,
-    require_type,
     require_vector,
 )
 from grouser.physics.base.errors import DivergenceError, ParameterError
 from grouser.physics.base.memory import require_memory
 from grouser.physics.base.packed import Packed
-from grouser.physics.description.data.clump import ClumpShape
-from grouser.physics.description.data.granular import MOST_GRAINS, WIDEST_RANGE, GrainMaterial, Surface
+from grouser.physics.description.data.granular import GrainMaterial, Surface
 from grouser.physics.granular.accounts import ELASTIC, KINETIC, POTENTIAL, read_energy
 from grouser.physics.granular.advance import DIVERGED, NEEDS_ROOM, clear_reactions, run_steps
 from grouser.physics.granular.arrays import (
     BOUNDARY_WORK,
     FRICTION_LOSS,
     NORMAL_LOSS,
-    OF_CLUMPS,
     ROLLING_LOSS,
     Granular,
     State,
@@ -42,13 +36,22 @@ from grouser.physics.granular.arrays import (
 )
 from grouser.physics.granular.bodies import Boundary
 from grouser.physics.granular.boundaries import make_boundaries
-from grouser.physics.granular.clumps import Clumps, clump_rows, clumps_of, joined, momentum_of, plain_rows, random_turns
+from grouser.physics.granular.clumps import Clumps, clumps_of, momentum_of
+from grouser.physics.granular.grain_rows import (
+    Grains,
+    grain_rows,
+    least_share,
+    mark_removed,
+    require_no_larger,
+    with_more_grains,
+)
 from grouser.physics.granular.loads import find_loads
 from grouser.physics.granular.neighbours import rebuild
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
 from grouser.physics.granular.relaxing import MOST_OVERLAP, TOUCHING, push_apart
 from grouser.physics.granular.size_classes import size_classes
 from grouser.physics.granular.soft_ground import no_soft_ground
+from grouser.physics.granular.thin_boundaries import crossings
 from grouser.physics.granular.threads import ThreadedSteps
 from grouser.physics.granular.time_step import check_step, default_step, shortest_times
 
@@ -58,33 +61,6 @@ _MOST_THREADS = 256
 _MORE = 1.25
 # Sweeps over all contacts after which the overlaps of a start must have fallen to this share of what they were [-].
 _SWEEPS, _SLOWEST = 100, 0.99
-
-
-@dataclass(frozen=True)
-class Grains:
-    """Spheres, or clumps of one shape, at the start.
-
-    Attributes:
-        position: of the centres [m], (grains, 3); of clumps the centres of mass.
-        radius: [m], one for all or (grains,); of clumps that of a sphere of their volume.
-        material: name, one for all or one each.
-        velocity: [m/s], (grains, 3); None: at rest.
-        spin: angular velocity [rad/s], (grains, 3); None: none.
-        turns: whether they may turn; else their inertia is infinite. Clumps do.
-        shape: of clumps; None: spheres.
-        orientation: of clumps: quaternions of their principal axes (x, y, z, w), (grains, 4); None: random.
-        seed: of random orientations.
-    """
-
-    position: np.ndarray
-    radius: float | np.ndarray
-    material: str | Sequence[str]
-    velocity: np.ndarray | None = None
-    spin: np.ndarray | None = None
-    turns: bool = True
-    shape: ClumpShape | None = None
-    orientation: np.ndarray | None = None
-    seed: int = 1
 
 
 class Contacts(NamedTuple):
@@ -149,7 +125,7 @@ class GranularBed:
         self.accounted = accounted
         self._threads = require_count("threads", threads, 1, _MOST_THREADS)
         self._run = run_steps if threads == 1 else ThreadedSteps(threads).run
-        rows = _all_rows(grains, materials)
+        rows = grain_rows(grains, materials)
         table = PairSurfaces(materials, surfaces or {}, default_surface)
         radius = rows["position"][:, 3]
         classes = size_classes(radius, radius)
@@ -162,9 +138,12 @@ class GranularBed:
             classes,
         )
         walls = np.unique(self.system.boundaries.material)
-        contact, rayleigh = shortest_times(radius, rows["material"], table, walls, speed)
+        self._times = partial(shortest_times, table=table, walls=walls, speed=speed)
+        contact, rayleigh = self._times(radius, rows["material"], least_share=least_share(grains))
         self.step_size = default_step(contact, rayleigh) if step is None else check_step(step, contact, rayleigh)
-        self._require_memory(len(rows["position"]))
+        for warning in crossings(rows, boundaries, table, speed):
+            warnings.warn(warning, RuntimeWarning, stacklevel=2)
+        self._require_memory(len(rows["position"]), len(rows["clump_position"]))
         state = make_state(self.system, len(rows["position"]), clumps=len(rows["clump_position"]))
         state.number[0] = state.born[0] = len(rows["position"])
         state.clumps[0] = len(rows["clump_position"])
@@ -355,43 +334,39 @@ class GranularBed:
             Their numbers, above all that there have been.
 
         Raises:
-            ParameterError: as of the bed, or a grain that is larger than those at its start; the bed is as it was.
+            ParameterError: as of the bed, a grain that is larger than those at its start, or one so small that the
+                bed's step is too long for its contacts; the bed is as it was.
         """
-        rows, n, clumps = _all_rows(grains, self._materials), self.count, int(self.state.clumps[0])
-        largest, most = rows["position"][:, 3].max(), self.system.class_radius[-1]
-        if largest > most:
-            raise ParameterError("radius", largest, f"at most {most:g} m, as in the bed")
-        rows["ident"] += self.state.born[0]
-        rows["clump"][rows["clump"] >= 0] += clumps
-        old, before, more, clumped = self.state, self.snapshot(), len(rows["ident"]), len(rows["clump_position"])
-        new = with_capacity(old, n + more, len(old.pair_other), len(old.boundary_shape), clumps + clumped)
-        for name, values in rows.items():
-            begin = clumps if name in OF_CLUMPS else n
-            getattr(new, name)[begin : begin + len(values)] = values
-        new.clumps[0] = clumps + clumped
-        new.number[0], new.stale[0] = n + more, 1
-        # the rows that are new have no contacts yet
-        new.pair_start[n + 1 :], new.boundary_start[n + 1 :] = new.pair_start[n], new.boundary_start[n]
-        new.born[0] += more
-        self._hold(new)
+        rows, before = grain_rows(grains, self._materials), self.snapshot()
+        radius, most = rows["position"][:, 3], self.system.class_radius[-1]
+        require_no_larger(radius, most)
+        check_step(self.step_size, *self._times(radius, rows["material"], least_share=least_share(grains)))
+        state, numbers = with_more_grains(self.state, rows)
+        self._require_memory(len(state.position), len(state.clump_position))
+        self._hold(state)
         self._prepare()
         try:
             self._relax()
         except ParameterError:
             self.restore(before)
             raise
-        return rows["ident"]
+        return numbers
 
-    def remove(self, gone: np.ndarray) -> None:
-        """Removes grains, and clumps of which a sphere is removed.
+    def remove(self, numbers: np.ndarray | Sequence[int]) -> float:
+        """Removes grains, and clumps of which a sphere is removed; the others keep their contacts.
 
         Args:
-            gone: whether each is removed, (count,), in the order of `ident`.
+            numbers: of the grains, of `ident`.
+
+        Returns:
+            Mass of what is removed [kg].
+
+        Raises:
+            ParameterError: there is no such grain; the bed is as it was.
         """
-        order = np.argsort(self.state.ident[: self.count], kind="stable")
-        self.state.ident[order[np.asarray(gone, dtype=bool)]] = -1
-        self.state.stale[0] = 1
+        mass = mark_removed(self.state, numbers)
         self._prepare()
+        return mass
 
     def _relax(self) -> None:
         """Pushes grains apart that start inside each other or in boundaries, and warns of it.
@@ -430,9 +405,9 @@ class GranularBed:
             if not rebuild(self._packed.system, self._packed.state, self._packed.work):
                 self._grow()
 
-    def _require_memory(self, grains: int, pairs: int | None = None, contacts: int | None = None) -> None:
+    def _require_memory(self, grains: int, clumps: int, pairs: int | None = None, contacts: int | None = None) -> None:
         """Refuses grains, with listed pairs and boundary contacts, that memory has no room for."""
-        needed = memory_of(self.system, grains, pairs, contacts, threaded=self._threads > 1)
+        needed = memory_of(self.system, grains, pairs, contacts, clumps, threaded=self._threads > 1)
         require_memory("number of grains", grains, needed / grains, "each, with its contacts,")
 
     def _hold(self, state: State) -> None:
@@ -446,7 +421,7 @@ class GranularBed:
         pairs, contacts = (math.ceil(_MORE * needed) + 16 for needed in self.granular.work.needed[:2])
         old, before = self.state, self.granular.work
         pairs, contacts = max(pairs, len(old.pair_other)), max(contacts, len(old.boundary_shape))
-        self._require_memory(len(old.position), pairs, contacts)
+        self._require_memory(len(old.position), len(old.clump_position), pairs, contacts)
         self._hold(with_capacity(old, len(old.position), pairs, contacts, len(old.clump_position)))
         for name in ("impulse", "reference", "stiffening"):
             getattr(self.granular.work, name)[:] = getattr(before, name)
@@ -472,64 +447,3 @@ class GranularBed:
 def _overlap(largest: float, first: int, second: int) -> str:
     other = f"and {second}" if second >= 0 else "and a boundary"
     return f"grain {first} {other} by {largest:.2f} of a radius"
-
-
-def _all_rows(grains: Grains | Sequence[Grains], materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:
-    """Checked rows of the state, of grains, spheres of clumps, and clumps."""
-    kinds = [grains] if isinstance(grains, Grains) else require_items("grains", grains, Grains, "Grains")
-    rows = joined([_rows(kind, materials) for kind in kinds])
-    require_count("number of grains and of the spheres of clumps", len(rows["position"]), 1, MOST_GRAINS)
-    radius = rows["position"][:, 3]
-    if radius.max() > WIDEST_RANGE * radius.min():
-        spread = f"{radius.min():g} to {radius.max():g} m"
-        raise ParameterError(
-            "radius", spread, f"radii of which the largest is at most {WIDEST_RANGE:g} times the least"
-        )
-    return rows
-
-
-def _rows(grains: Grains, materials: Sequence[GrainMaterial]) -> dict[str, np.ndarray]:
-    """Checked rows of one kind of grains."""
-    position = np.asarray(grains.position, dtype=float)
-    if position.ndim != 2 or position.shape[1] != 3 or not np.isfinite(position).all():
-        raise ParameterError("position", position.shape, "(grains, 3), finite [m]")
-    n = require_count("number of grains", len(position), 1, MOST_GRAINS)
-    radius = np.broadcast_to(np.asarray(grains.radius, dtype=float), (n,))
-    for one in (radius.min(), radius.max()):
-        require_size("radius", one)
-    names = [one.name for one in materials]
-    chosen = [grains.material] * n if isinstance(grains.material, str) else list(grains.material)
-    if len(chosen) != n or set(chosen) - set(names):
-        raise ParameterError("material", chosen[:3], f"one for all or for each grain, of {', '.join(names)}")
-    material = np.array([names.index(name) for name in chosen])
-    mass = np.array([one.density for one in materials])[material] * 4.0 / 3.0 * math.pi * radius**3
-    turning = 2.5 / (mass * radius**2) if grains.turns else np.zeros(n)
-    rows = {
-        "position": np.column_stack([position, radius]),
-        "velocity": np.column_stack([_vectors("velocity", grains.velocity, n), 1.0 / mass]),
-        "spin": np.column_stack([_vectors("spin", grains.spin, n), turning]),
-        "material": material,
-    }
-    return plain_rows(rows) if grains.shape is None else _clump_rows(grains, grains.shape, rows)
-
-
-def _clump_rows(grains: Grains, shape: ClumpShape, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    require_type("shape of grains", shape, ClumpShape, "a ClumpShape")
-    if not grains.turns:
-        raise ParameterError("turns", False, "true for clumps")
-    n = len(rows["position"])
-    if grains.orientation is None:
-        return clump_rows(shape, rows, random_turns(n, require_count("seed", grains.seed, 0, 2**63 - 1)))
-    turn = np.asarray(grains.orientation, dtype=float)
-    if turn.shape != (n, 4):
-        raise ParameterError("orientation", turn.shape, f"({n}, 4), quaternions (x, y, z, w)")
-    return clump_rows(shape, rows, np.array([require_quaternion("orientation", one) for one in turn]))
-
-
-def _vectors(name: str, given: np.ndarray | None, n: int) -> np.ndarray:
-    if given is None:
-        return np.zeros((n, 3))
-    vectors = np.asarray(given, dtype=float)
-    if vectors.shape != (n, 3) or not (np.abs(vectors) <= VALUE_MAX).all():
-        raise ParameterError(name, vectors.shape, f"({n}, 3), finite")
-    return vectors

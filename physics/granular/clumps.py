@@ -73,11 +73,12 @@ def clump_rows(shape: ClumpShape, rows: Mapping[str, np.ndarray], turn: np.ndarr
 
     Args:
         shape: of all.
-        rows: those of spheres with the masses and places of the clumps.
+        rows: those of spheres of the same volumes and material at the places of the clumps.
         turn: quaternions of their principal axes, (clumps, 4).
     """
     body, n = shape.body, len(turn)
-    size, velocity, spin = rows["position"][:, 3:], rows["velocity"], rows["spin"][:, :3]
+    size, spin = rows["position"][:, 3:], rows["spin"][:, :3]
+    velocity = rows["velocity"] / (1.0, 1.0, 1.0, shape.relative_mass)
     axes = _matrices(turn)
     offset = (size[:, np.newaxis] * body.centre).reshape(-1, 3)
     clump = np.repeat(np.arange(n), len(body.radius))

@@ -19,10 +19,10 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.soil import SoilGround
 from grouser.physics.description.data.world import Ground, Heightfield, World
 from grouser.physics.granular.arrays import BODY_ARRAYS, State, System, make_state, with_capacity
-from grouser.physics.granular.bed import Grains
 from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Mesh, Plane, SoilSurface, Solids, Vibration
 from grouser.physics.granular.boundaries import make_boundaries
 from grouser.physics.granular.filling import fill_volume
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.pairs import PairSurfaces, make_pairs
 from grouser.physics.granular.room import Lumps
 from grouser.physics.granular.room import System as Room
@@ -116,7 +116,7 @@ def _sources(media: GranularMedia) -> Sources:
     density = [material.density for material in media.materials]
     material = np.array([names.index(one.material) for one in media.emitters], dtype=np.int64)
     number = [
-        [*one.radius, density[kind], one.rate, one.begin, one.end, *one.velocity]
+        [*one.radius, density[kind] * media.relative_mass(one), one.rate, one.begin, one.end, *one.velocity]
         for one, kind in zip(media.emitters, material, strict=True)
     ]
     return Sources(
@@ -163,7 +163,7 @@ def _grains(media: GranularMedia, ground: Ground | None) -> list[Grains]:
     for fill in media.fills:
         shape = media.shape_of(fill)
         reach = 1.0 if shape is None else shape.body.reach
-        place, radius = fill_volume(fill, density[fill.material], level, reach)
+        place, radius = fill_volume(fill, density[fill.material] * media.relative_mass(fill), level, reach)
         found.append(Grains(place, radius, fill.material, shape=shape, seed=fill.seed))
     return found
 
@@ -183,7 +183,7 @@ def _levels(ground: Ground, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _substeps(media, table, radius, material, walls, soils, step) -> int:
     """Number of steps of the contacts in one of the machine."""
-    contact, rayleigh = shortest_times(radius, material, table, walls, media.impact_speed)
+    contact, rayleigh = shortest_times(radius, material, table, walls, media.impact_speed, media.least_share)
     pressing = [one for one in radius if one != media.lumps]
     if soils and pressing:
         lightest = min(one.density for one in media.materials)
@@ -197,6 +197,25 @@ def _substeps(media, table, radius, material, walls, soils, step) -> int:
             "or larger grains allow longer steps"
         )  # fmt: skip
     return count
+
+
+def require_short_step(
+    room: Room, media: GranularMedia, radius: np.ndarray, material: np.ndarray, share: float, step: float
+) -> None:
+    """Refuses grains for whose contacts the steps of a simulation are too long.
+
+    Args:
+        room: with the number of its steps in one of the machine.
+        media: of its world.
+        radius, material: of the grains [m], numbers.
+        share: least effective mass of a sphere of their clumps by that of the sphere alone [-].
+        step: of the machine [s].
+
+    Raises:
+        ParameterError: it names the step that would do.
+    """
+    walls = np.unique(room.grains.boundaries.material)
+    check_step(step / room.steps, *shortest_times(radius, material, _table(media), walls, media.impact_speed, share))
 
 
 def _start(system: System, bed: State) -> State:

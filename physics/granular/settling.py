@@ -7,8 +7,9 @@ import numpy as np
 import grouser.physics.granular
 from grouser.physics.base.kept_states import keep, key_of, recall
 from grouser.physics.granular.arrays import State
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.pairs import PairSurfaces
 
 # Grains are at rest below this share of the speed of a fall by the least radius [-]; sought after so much time [s].

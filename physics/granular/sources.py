@@ -204,13 +204,19 @@ def drain(sources: Sources, state: State):
             mass += 1.0 / state.velocity[i, 3]
     if gone > 0:
         state.stale[0] = 1
-        for i in range(state.number[0]):
-            for k in range(state.pair_start[i], state.pair_start[i + 1]):
-                j = state.pair_other[k]
-                if state.pair_history[k, 3] > 0.0 and (state.ident[i] < 0) != (state.ident[j] < 0):
-                    stays = j if state.ident[i] < 0 else i
-                    state.asleep[stays], state.still[stays] = False, 0
+        wake_beside_gone(state)
     return gone, mass
+
+
+@kernel
+def wake_beside_gone(state: State):
+    """Wakes the grains that touch one whose `ident` is -1."""
+    for i in range(state.number[0]):
+        for k in range(state.pair_start[i], state.pair_start[i + 1]):
+            j = state.pair_other[k]
+            if state.pair_history[k, 3] > 0.0 and (state.ident[i] < 0) != (state.ident[j] < 0):
+                stays = j if state.ident[i] < 0 else i
+                state.asleep[stays], state.still[stays] = False, 0
 
 
 @inlined

@@ -43,18 +43,32 @@ def rayleigh_time(material: GrainMaterial, radius: float) -> float:
 
 
 def shortest_contact(
-    material: GrainMaterial, other: GrainMaterial, surface: Surface, radius: float, speed: float, wall: bool
+    material: GrainMaterial,
+    other: GrainMaterial,
+    surface: Surface,
+    radius: float,
+    speed: float,
+    wall: bool,
+    share: float = 1.0,
 ) -> float:
-    """Time of the elastic impact of the smallest grain on a material, another grain of its size or a boundary [s]."""
+    """Time of the elastic impact of the smallest grain on a material, another grain of its size or a boundary [s].
+
+    `share` is its effective mass by that of a sphere.
+    """
     reduced = radius if wall else 0.5 * radius
-    mass = 4.0 / 3.0 * math.pi * radius**3 * material.density * (1.0 if wall else 0.5)
+    mass = 4.0 / 3.0 * math.pi * radius**3 * material.density * (1.0 if wall else 0.5) * share
     if surface.normal == "hooke":
         return math.pi * math.sqrt(mass / surface.stiffness)
     return contact_time(reduced_modulus(material, other), reduced, mass, speed)
 
 
 def shortest_times(
-    radius: np.ndarray, material: np.ndarray, table: PairSurfaces, walls: np.ndarray, speed: float
+    radius: np.ndarray,
+    material: np.ndarray,
+    table: PairSurfaces,
+    walls: np.ndarray,
+    speed: float,
+    least_share: float = 1.0,
 ) -> tuple[float, float]:
     """Shortest time of a contact, and shortest Rayleigh time, of grains with each other and with boundaries [s].
 
@@ -63,6 +77,7 @@ def shortest_times(
         table: of the materials.
         walls: numbers of those of boundaries.
         speed: of the fastest impact [m/s].
+        least_share: least effective mass of a sphere of a clump by that of the sphere alone [-].
     """
     require_range("speed", speed, 1e-6, 1e4, "m/s")
     contact, rayleigh = math.inf, math.inf
@@ -73,7 +88,8 @@ def shortest_times(
         for others, wall in ((present, False), (walls, True)):
             for b in others:
                 other = table.materials[b]
-                contact = min(contact, shortest_contact(one, other, table.between(one, other), least, speed, wall))
+                surface = table.between(one, other)
+                contact = min(contact, shortest_contact(one, other, surface, least, speed, wall, least_share))
     return contact, rayleigh
 
 

@@ -59,7 +59,7 @@ def open_joint_rows(
         close_row(rows, r, model, factor)
         if place[law] != BUILT_IN:
             rows.conductance[r], rows.target[r] = springs[law, 0], springs[law, 1]
-            rows.spring_bound[r] = springs[law, 2]
+            rows.spring_lower[r], rows.spring_upper[r] = -springs[law, 2], springs[law, 2]
             rows.impulse[r] += spring_impulse(rows, r, speed)
         if near:
             rows.slowest[r] = -max(below, 0.0) / step

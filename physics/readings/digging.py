@@ -38,11 +38,13 @@ def digging_force(system: System, state: State, workspace: Workspace, tool: int)
     separation, penetration, side = work.force[tool, :BEAR].tolist()
     bank = float(state.digging.taken[tool, LOADED] / system.soil.soils.density[0])
     spent = -float(state.digging.work[tool, [CUT, PENETRATE]].sum())
+    inertia = float(work.inertia[tool])
     return DiggingForce(
-        separation=separation,
+        separation=separation - inertia,
         penetration=penetration,
         bearing=float(work.force[tool, BEAR:].sum()),
         side=side,
+        inertia=inertia,
         force_world=wrench[:3],
         moment_world=wrench[3:] - cross_product(edge, wrench[:3]),
         depth=float(work.resistance.depth[tool]),
@@ -79,7 +81,7 @@ def beyond_digging(
 
 def no_digging_force() -> DiggingForce:
     """Of a shovel on rigid ground."""
-    return DiggingForce(0.0, 0.0, 0.0, 0.0, np.zeros(3), np.zeros(3), 0.0, math.nan)
+    return DiggingForce(0.0, 0.0, 0.0, 0.0, 0.0, np.zeros(3), np.zeros(3), 0.0, math.nan)
 
 
 def falling_soil(state: State, tools: np.ndarray) -> np.ndarray:

@@ -308,21 +308,24 @@ class DiggingForce:
     """Force of soil on a shovel in the last step, in the pose at its start; zero on rigid ground.
 
     Attributes:
-        separation: of the wedge that is cut off ahead of the plate [N].
+        separation: of the wedge that is cut off ahead of the plate, by its weight, friction and cohesion [N].
         penetration: of the edge and its teeth, against the way that they point [N].
         bearing: of soil below the back of a bucket [N].
         side: of soil beside the side plates, along the edge to the left [N].
+        inertia: of the wedge, by the momentum that soil takes up and by its acceleration, along with separation;
+            below zero as the shovel slows down [N].
         force_world: sum of these [N], (3,).
         moment_world: of these about the middle of the cutting edge [N m], (3,).
         depth: greatest of the edge below the ground [m].
-        specific_energy: work of separation and penetration over the undisturbed volume loaded, at the density of the
-            first soil, since the accounts of energy were opened [J/m3]; NaN before anything is loaded.
+        specific_energy: work of separation, inertia and penetration over the undisturbed volume loaded, at the density
+            of the first soil, since the accounts of energy were opened [J/m3]; NaN before anything is loaded.
     """
 
     separation: float
     penetration: float
     bearing: float
     side: float
+    inertia: float
     force_world: np.ndarray
     moment_world: np.ndarray
     depth: float

@@ -9,6 +9,7 @@ from grouser.physics.granular.room import mass_of_lumps
 from grouser.physics.integrators.context import State
 from grouser.physics.multibody.kinematics import update_kinematics
 from grouser.physics.simulation.engine import Engine
+from grouser.physics.simulation.grain_changes import place_bodies
 
 
 def clear_grains(engine: Engine, state: State) -> tuple[str, ...]:
@@ -21,12 +22,8 @@ def clear_grains(engine: Engine, state: State) -> tuple[str, ...]:
     system = engine.setup.system.granular
     if not len(state.granular.grains.position):
         return ()
-    update_kinematics(engine.packed.multibody, state.q, state.v, engine.kinematics)
-    kinematics, grains = engine.kinematics, state.granular.grains
-    for b, body in enumerate(system.body.tolist()):
-        if body >= 0:
-            grains.body_position[b] = kinematics.origin + kinematics.position[body]
-            grains.body_rotation[b] = kinematics.rotation[body]
+    place_bodies(engine, state)
+    grains = state.granular.grains
     work = engine.context.workspace.granular.grains
     lumps = mass_of_lumps(system, state.granular)
     removed = remove_inside(engine.packed.granular.grains, Packed(grains), work, system.first_link)

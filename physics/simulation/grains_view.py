@@ -1,13 +1,17 @@
-"""The grains of a simulation, read by their numbers."""
+"""The grains of a simulation, by their numbers."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from grouser.physics.base.packed import Packed
 from grouser.physics.granular.arrays import State
 from grouser.physics.granular.clumps import Clumps, clumps_of, momentum_of
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.loads import find_loads
 from grouser.physics.simulation.engine import Engine
 from grouser.physics.simulation.exchanged import mean_impulse
+from grouser.physics.simulation.grain_changes import add_grains, remove_grains
 
 
 class GrainsView:
@@ -114,6 +118,39 @@ class GrainsView:
         body, impulse = self._engine.setup.system.granular.body, self._engine.workspace.granular.grains.impulse
         mean = mean_impulse(self._engine, link, body, impulse)
         return mean[:3], mean[3:]
+
+    def add(self, grains: Grains | Sequence[Grains]) -> np.ndarray:
+        """Adds grains between two steps, where they touch nothing; the others keep their contacts.
+
+        Args:
+            grains: of the world's materials, at most as large as the largest grain that its fills and emitters make.
+
+        Returns:
+            Their numbers, above all that there have been, (grains,); spheres of clumps count each.
+
+        Raises:
+            ParameterError: a place that is not free, a radius that lists, step or soft ground do not allow, or a world
+                without `granular`; nothing is added.
+            BusyError: another thread steps this simulation.
+        """
+        with self._engine.exclusive:
+            return add_grains(self._engine, grains)
+
+    def remove(self, numbers: np.ndarray | Sequence[int]) -> float:
+        """Removes grains between two steps, and clumps of which a sphere is removed; those that touch them wake.
+
+        Args:
+            numbers: of the grains, of `ident`.
+
+        Returns:
+            Mass of what is removed [kg].
+
+        Raises:
+            ParameterError: there is no such grain; nothing is removed.
+            BusyError: another thread steps this simulation.
+        """
+        with self._engine.exclusive:
+            return remove_grains(self._engine, numbers)
 
     def momentum(self) -> np.ndarray:
         """Linear momentum, and angular momentum about the world's origin [N s, N m s], (6,)."""

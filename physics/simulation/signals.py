@@ -123,7 +123,7 @@ _BUCKET_LOAD = {
     "count": "-",
 }
 _DIGGING_FORCE = {
-    **dict.fromkeys(("separation", "penetration", "bearing", "side"), "N"),
+    **dict.fromkeys(("separation", "penetration", "bearing", "side", "inertia"), "N"),
     **{f"force_world_{axis}": "N" for axis in _XYZ},
     **{f"moment_world_{axis}": "N m" for axis in _XYZ},
     "depth": "m",

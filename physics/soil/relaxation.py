@@ -61,6 +61,7 @@ class RelaxationWorkspace(NamedTuple):
         density: of their soil when it is loose [kg/m3], (cells,).
         steepest: their greatest stable height differences [m], (cells,).
         flows: excess heights, as of `find_flows` [m], then the mass that slides [kg/m2], (2, cells).
+        rise: of the cells by what slides [m], (cells,).
         steep: whether the undisturbed soil of the next cell in the row or in the column is so much higher or lower than
             that of each cell that loose soil would slide, (cells,).
     """
@@ -71,6 +72,7 @@ class RelaxationWorkspace(NamedTuple):
     density: np.ndarray
     steepest: np.ndarray
     flows: np.ndarray
+    rise: np.ndarray
     steep: np.ndarray
 
 
@@ -84,6 +86,7 @@ def make_relaxation_workspace() -> RelaxationWorkspace:
         density=np.zeros(cells),
         steepest=np.full(cells, math.inf),
         flows=np.zeros((2, cells)),
+        rise=np.zeros(cells),
         steep=np.zeros(cells, dtype=np.bool_),
     )
 
@@ -210,17 +213,31 @@ def _limit_flows(rests, loose, density, flows, step):
 @kernel
 def _slide(ground: SoftGround, i_first, j_first, rows, columns, state: SoilState, work: RelaxationWorkspace):
     """Moves the soil that slides, and marks where some has moved."""
-    along_row, along_column, cell = work.flows[0], work.flows[1], state.soil_cell
+    cell, place, rise = state.soil_cell, work.place, work.rise
+    _find_rises(work.flows, work.density, columns, rise[: rows * columns])
     top, bottom, left, right = rows, -1, columns, -1
     for i in range(1, rows):
+        first, last = -1, -1
         for j in range(1, columns):
             n = i * columns + j
-            mass = (along_row[n] - along_row[n - 1]) + (along_column[n] - along_column[n - columns])
-            if mass != 0.0:
-                add_loose(cell, work.place[n], mass / work.density[n])
-                top, bottom, left, right = min(top, i), max(bottom, i), min(left, j), max(right, j)
+            if rise[n] != 0.0:
+                add_loose(cell, place[n], rise[n])
+                last = j
+                first = j if first < 0 else first
+        if last >= 0:
+            top, bottom, left, right = min(top, i), i, min(left, first), max(right, last)
     if bottom >= 0:
         wake_cells(ground, state, i_first + top, i_first + bottom, j_first + left, j_first + right)
+
+
+@kernel
+def _find_rises(flows, density, columns, rise):
+    """Rise of each cell by the masses that slide [m], but for those of the first row and its neighbour."""
+    along_row, along_column, of_here = flows[0, columns + 1 :], flows[1, columns + 1 :], density[columns + 1 :]
+    from_left, from_below, inner = flows[0, columns:], flows[1, 1:], rise[columns + 1 :]
+    for at in range(inner.shape[0]):
+        mass = (along_row[at] - from_left[at]) + (along_column[at] - from_below[at])
+        inner[at] = mass / of_here[at]
 
 
 @kernel

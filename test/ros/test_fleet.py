@@ -1,6 +1,7 @@
 """Machines with namespaces that are spawned and deleted in one simulator, over DDS."""
 
 import pytest
+from control_msgs.msg import DynamicInterfaceGroupValues
 from geometry_msgs.msg import PoseStamped, TransformStamped
 from nav_msgs.msg import Odometry
 from rclpy.parameter import Parameter
@@ -351,7 +352,27 @@ def test_fleet_is_recorded_and_a_reset_of_everything_brings_its_machines_back(
     assert result.difference is None and result.compared >= 4
 
 
-@pytest.mark.parametrize(("name", "value"), [("program", "rover"), ("valves", ["boom"]), ("base", "fixed")])
+def test_excavator_loads_the_bed_beside_it(peer, ask, start_simulator):
+    """The program is that of the machine without a name; a reset brings the bed back that was deleted."""
+    start_simulator(
+        machine="excavator", world="quarry", program="excavator_trench", beside="dump_bed", real_time_factor=0.0
+    )
+    loads = peer.hear(DynamicInterfaceGroupValues, "truck/bucket/load")
+
+    def mass(message):
+        return dict(zip(message.interface_values[0].interface_names, message.interface_values[0].values, strict=True))[
+            "mass"
+        ]
+
+    assert mass(loads.first()) == 0.0
+    loads.wait(lambda message: mass(message) > 20.0, "a bucket in the bed")
+    assert peer.node.count_publishers("program_state") == 1 and peer.node.count_publishers("truck/program_state") == 0
+    assert ask("DeleteEntity", entity="truck").result.result == OK
+    assert ask("ResetSimulation").result.result == OK
+    loads.wait(lambda message: mass(message) == 0.0, "the empty bed")
+
+
+@pytest.mark.parametrize(("name", "value"), [("program", "rover"), ("valves", ["boom"]), ("beside", "x")])
 def test_parameters_of_a_single_machine_are_refused_beside_a_fleet(start_simulator, loader_file, name, value):
     with pytest.raises(ParameterError, match=f"{name} = .*beside a fleet"):
         start_simulator(fleet=fleet_of(loader_file), **{name: value})

@@ -8,8 +8,8 @@ from geometry_msgs.msg import WrenchStamped
 from theatre import MACHINE, NO_TURN, QUARTER_TURN, Theatre, handle, playing, stands_at
 
 from grouser.nodes.shared import topics
+from grouser.nodes.viewer.drawn_machine import moving_links
 from grouser.nodes.viewer.forces import ARROW_COLOUR, CUT_COLOUR, LONGEST, contact_ball, force_point
-from grouser.nodes.viewer.scene import moving_links
 from grouser.physics.description import parse_machine
 
 

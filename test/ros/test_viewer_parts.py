@@ -88,7 +88,7 @@ def test_shoes_of_a_track_move_as_its_sprocket_turns(theatre: Theatre) -> None:
     assert batch.batched_positions is places
     stage.describe(OTHER_MACHINE)
     theatre.wait_for(lambda: viewer.scene.links == ("ball",), "the other machine")
-    assert handle(viewer, f"{BASE}/belt_left") is None and not viewer.scene.has_belts
+    assert handle(viewer, f"{BASE}/belt_left") is None and not viewer.scene.drawn.has_belts
 
 
 def test_a_long_stroke_is_drawn_as_a_telescope(theatre: Theatre) -> None:

@@ -12,8 +12,9 @@ from control_msgs.msg import DynamicInterfaceGroupValues
 from matplotlib.tri import LinearTriInterpolator, Triangulation
 from patience import DEADLINE
 from sensor_msgs.msg import PointCloud2
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
-from theatre import MACHINE, NO_TURN, OTHER_MACHINE, QUARTER_TURN, Theatre, handle, playing, stands_at
+from theatre import MACHINE, NO_TURN, OTHER_MACHINE, QUARTER_TURN, Theatre, drawn_pose, handle, playing, stands_at
 from visualization_msgs.msg import Marker, MarkerArray
 from websockets.sync.client import connect
 
@@ -163,6 +164,40 @@ def test_soil_is_drawn_in_buckets_and_in_the_air(theatre: Theatre, world_file: C
     theatre.wait_for(
         lambda: seen(0.0, lambda: handle(viewer, node) is None and handle(viewer, "/falling_soil") is None), "no soil"
     )
+
+
+def test_machines_in_namespaces_are_drawn_beside(theatre: Theatre, world_file: Callable[[str], str]) -> None:
+    """A trough is drawn where its frames are, with its soil; another description replaces it, and it goes with it."""
+    shovel = """<grouser><shovel name="scoop" link="base_link" cutting_edge="0.2 -0.2 0 0.2 0.2 0"
+      cutting_direction="0 0 1" top_edge="-0.2 -0.2 0 -0.2 0.2 0" profile="0.2 0 0 0.2 0 -0.2 -0.2 0 -0.2 -0.2 0 0"/>
+      </grouser></robot>"""
+    viewer, stage = theatre.open_viewer(world_file("ground: {soil: {type: sandy_loam, cell: 0.05}}")), theatre.stage
+    descriptions = stage.create_publisher(String, f"trough/{topics.ROBOT_DESCRIPTION}", topics.LATCHED)
+    loads = stage.create_publisher(DynamicInterfaceGroupValues, f"trough/{topics.BUCKETS}", topics.RELIABLE)
+    descriptions.publish(String(data=MACHINE.replace("</robot>", shovel)))
+    message = make_group_values([("scoop", ("volume",))])
+    fill_group_values(message, 0, [np.array([0.016])])
+    theatre.wait_for(lambda: loads.get_subscription_count() == 1, "the trough's listener")
+    assert not viewer.scene.beside  # its place is not known
+    stage.place("trough/base_link", "map", (1.0, 2.0, 3.0), QUARTER_TURN)
+    stage.place("trough/arm", "trough/base_link", (0.5, 0.0, 0.0))
+
+    def soil() -> viser.MeshHandle | None:
+        loads.publish(message)
+        return handle(viewer, "/machines/trough/trough|base_link/soil_trough|scoop")
+
+    theatre.wait_for(soil, "the trough with its soil")
+    assert viewer.scene.links == ()  # the machine of the page
+    pose = drawn_pose(viewer, "/machines/trough/trough|base_link/trough|arm")
+    assert pose.position == pytest.approx((1.0, 2.5, 3.0))
+
+    descriptions.publish(String(data=OTHER_MACHINE))
+    stage.place("trough/ball", "map", (0.0, 0.0, 1.0))
+    theatre.wait_for(lambda: handle(viewer, "/machines/trough/trough|ball/0"), "the ball in its place")
+    assert handle(viewer, "/machines/trough/trough|base_link/soil_trough|scoop") is None
+    stage.destroy_publisher(descriptions)
+    theatre.wait_for(lambda: not viewer.scene.beside, "that the ball is gone")
+    assert handle(viewer, "/machines/trough/trough|ball/0") is None
 
 
 def test_natural_ground_covers_all_but_the_tiles() -> None:

@@ -24,6 +24,7 @@ granular:
     rods: {material: gravel, clump: rod, box: [0.4, 0.4, 0.2], xyz: [0, 0, 0.12], radius: [0.025, 0.03], count: 20}
     corners: {material: gravel, clump: corner, box: [0.4, 0.4, 0.3], xyz: [0, 0, 0.4], radius: 0.03, mass: 2.0}
 """
+ROD = "[{xyz: [0, 0, 0], radius: 1}, {xyz: [1.4, 0, 0], radius: 1}]"
 PIT = """
 ground: {height: 0.0}
 obstacles:
@@ -148,6 +149,7 @@ def test_bad_clumps_of_a_world_are_refused():
         "{xyz: [1.4, 0, 0], radius: 1.0}": ("{xyz: [1.4, 0, 0]}", "radius"),
         ", {xyz: [1.4, 0, 0], radius: 1.0}": ("", "2 to 200; a grain without a clump is one sphere"),
         "radius: 2}": ("radius: 2, mass: 3}", "'mass'"),
+        "clumps:": (f"clumps:\n    top: {{inertia: [1, 1, 3, 0, 0, 0], spheres: {ROD}}}", "triangle inequality"),
     }
     for one, (other, message) in wrong.items():
         assert one in good

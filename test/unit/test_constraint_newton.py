@@ -42,10 +42,10 @@ def random_rows(random, coordinates):
     rows.whitened_jacobian[:] = random.normal(size=(5, coordinates))
     rows.inverse_mass[:] = (rows.whitened_jacobian**2).sum(axis=1)
     rows.slowest[:], rows.fastest[:] = -np.inf, np.inf
-    rows.spring_bound[:] = np.inf
+    rows.spring_lower[:], rows.spring_upper[:] = -np.inf, np.inf
     rows.conductance[[0, 1, 4]] = 0.4, 3.0, 0.2
     rows.target[[0, 1, 4]] = 0.5, 2.0, -0.3
-    rows.spring_bound[1] = 0.1
+    rows.spring_lower[1], rows.spring_upper[1] = -0.1, 0.1
     rows.hold_bound[[2, 4]] = 0.2, 0.05
     rows.slowest[[3, 4]] = 0.1, -0.2
     return rows

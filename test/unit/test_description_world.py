@@ -152,7 +152,7 @@ def test_world_files_page_lists_all_keys():
         "geodetic_origin": {"latitude", "longitude", "altitude", "yaw_deg"},
         "granular": set(grains.KEYS),
         "fills": set(grains.FILL_KEYS),
-        "clumps": set(grains.SPHERE_KEYS),
+        "clumps": {*grains.CLUMP_KEYS, *grains.SPHERE_KEYS},
         "blocks": set(blocks.KEYS),
         "walls": set(blocks.WALL_KEYS),
         "loose": set(blocks.LOOSE_KEYS),

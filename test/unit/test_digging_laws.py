@@ -122,10 +122,11 @@ def test_wedge_over_cells_of_plane_ground(spacing, slope_deg):
     depth, slope = 0.15, math.radians(slope_deg)
     heights = depth + math.tan(slope) * spacing * (0.5 + np.arange(round(2.0 / spacing)))
     exact = _least_force(depth, slope)
-    first, failure = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, FACE, LOAM, GRAVITY, math.nan)
-    again, _ = profile_wedge(heights, np.zeros(len(heights)), spacing, depth, FACE, LOAM, GRAVITY, failure)
+    level, cut = np.zeros(len(heights)), (spacing, depth, FACE, LOAM, GRAVITY, 0.0)
+    first = profile_wedge(heights, level, *cut, math.nan)
+    again = profile_wedge(heights, level, *cut, first.failure)
     # trial angles only: the force is flat in the angle
-    assert (1.0 - 1e-8) * exact <= again <= (1.0 + 1e-12) * first <= 1.002 * exact
+    assert (1.0 - 1e-8) * exact <= again.force <= (1.0 + 1e-12) * first.force <= 1.002 * exact
 
 
 def _least_force(depth, slope):
@@ -139,21 +140,40 @@ def _least_force(depth, slope):
     return float(np.min((pressing + shearing - sticking) / np.sin(RAKE + failure + LOAM.friction + LOAM.tool_friction)))
 
 
+def test_inertia_of_the_wedge_over_cells():
+    """At the plane found: momentum by its factor, mass of the triangle by the same; the plane is of the least sum."""
+    depth, flux = 0.15, LOAM.density * 0.15 * 2.0**2
+    heights = np.full(40, depth)
+    slow = profile_wedge(heights, np.zeros(40), 0.025, depth, FACE, LOAM, GRAVITY, 0.0, math.nan)
+    fast = profile_wedge(heights, np.zeros(40), 0.025, depth, FACE, LOAM, GRAVITY, flux, math.nan)
+    for found in (slow, fast):
+        inertia = wedge_factors(RAKE, found.failure, LOAM.friction, LOAM.tool_friction, 0.0).inertia
+        area = 0.5 * depth**2 * (1.0 / math.tan(RAKE) + 1.0 / math.tan(found.failure))
+        assert found.mass == pytest.approx(LOAM.density * area * inertia, rel=1e-12)
+    assert fast.momentum == pytest.approx(flux * inertia, rel=1e-12)
+    assert slow.momentum == 0.0
+    assert slow.force < fast.force - fast.momentum < 1.1 * slow.force
+    law = experiments.run("blade_wedge", depth=depth, speed=2.0)
+    assert 0.6 * fast.force == pytest.approx(law["force"][0], rel=2e-3)
+
+
 def test_pile_ahead_resists_and_a_trench_helps():
-    heights = np.full(40, 0.15)
-    level, _ = profile_wedge(heights, np.zeros(len(heights)), 0.05, 0.15, FACE, LOAM, GRAVITY, math.nan)
-    piled, trenched = heights.copy(), heights.copy()
+    def force(heights):
+        return profile_wedge(heights, np.zeros(40), 0.05, 0.15, FACE, LOAM, GRAVITY, 0.0, math.nan).force
+
+    level = np.full(40, 0.15)
+    piled, trenched = level.copy(), level.copy()
     piled[1:5] += 0.1
     trenched[2:] = -0.5
-    assert profile_wedge(piled, np.zeros(len(piled)), 0.05, 0.15, FACE, LOAM, GRAVITY, math.nan)[0] > 1.2 * level
-    assert profile_wedge(trenched, np.zeros(len(trenched)), 0.05, 0.15, FACE, LOAM, GRAVITY, math.nan)[0] < 0.8 * level
+    assert force(piled) > 1.2 * force(level)
+    assert force(trenched) < 0.8 * force(level)
 
 
 def test_wedge_over_cells_that_jams_is_said_to():
     rough = LOAM._replace(friction=math.radians(50.0), tool_friction=math.radians(40.0))
     face = face_of(math.radians(100.0), rough.friction, rough.tool_friction)
-    force, failure = profile_wedge(np.full(40, 0.15), np.zeros(40), 0.05, 0.15, face, rough, GRAVITY, math.nan)
-    assert math.isinf(force) and math.isnan(failure)
+    found = profile_wedge(np.full(40, 0.15), np.zeros(40), 0.05, 0.15, face, rough, GRAVITY, 0.0, math.nan)
+    assert math.isinf(found.force) and math.isnan(found.failure)
 
 
 @pytest.mark.parametrize(

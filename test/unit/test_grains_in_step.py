@@ -53,6 +53,17 @@ def fallen() -> grouser.Simulation:
     return simulation
 
 
+@pytest.fixture(scope="module")
+def resting() -> grouser.Simulation:
+    """Grains in a pit that sleep, and a box far above them."""
+    simulation = grouser.Simulation(box(), pit(spawn=60.0))
+    for _ in range(60):
+        simulation.step(50)
+        if simulation.grains.asleep.all():
+            return simulation
+    raise AssertionError("the grains do not come to rest")
+
+
 def test_grains_carry_a_body(fallen):
     force, _ = fallen.grains.force("box")
     assert force == pytest.approx([0.0, 0.0, 5 * 9.81], abs=1.0)
@@ -106,6 +117,90 @@ def test_restart_and_copies_have_the_same_bits(fallen):
     assert _bits(fallen) == after
     fallen.reset()
     fallen.step(1500)
+
+
+def test_grains_are_added_and_removed_between_steps(fallen):
+    """One above the box and a clump beside fall freely; the others feel rounding alone, by the order of their lists."""
+    saved, count = fallen.snapshot(), len(fallen.grains)
+    fallen.step(100)
+    alone = fallen.grains.position
+    fallen.restore(saved)
+    rod = grouser.ClumpShape("rod", (((0, 0, 0), 1.0), ((1.4, 0, 0), 1.0)))
+    place = [np.array([[0.0, 0.0, 3.0]]), np.array([[1.0, 0.0, 4.0], [1.0, 0.5, 4.0]])]
+    kinds = [grouser.Grains(place[0], 0.03, "gravel"), grouser.Grains(place[1], 0.03, "gravel", shape=rod)]
+    added = fallen.grains.add(kinds)
+    lone = 2600 * 4 / 3 * np.pi * 0.03**3
+    assert added.tolist() == list(range(count, count + 5)) and len(fallen.grains) == count + 5
+    assert fallen.grains.mass[count:].sum() == pytest.approx(3 * lone)
+    fallen.step(100)
+    # leapfrog: the fall of n steps of h is g h^2 n (n + 1)/2
+    n, h = round(0.1 / fallen.grains.contact_step), fallen.grains.contact_step
+    drop = 9.81 * h * h * n * (n + 1) / 2
+    assert fallen.grains.position[count] == pytest.approx([0.0, 0.0, 3.0 - drop], abs=1e-12)
+    assert fallen.grains.clumps.position[:, 2] == pytest.approx(4.0 - drop, abs=1e-12)
+    # a sphere of each clump stands for both
+    assert fallen.grains.remove(added[[0, 1, 4]]) == pytest.approx(3 * lone)
+    assert fallen.grains.position == pytest.approx(alone, abs=1e-10)
+    fallen.step(50)
+    assert fallen.grains.ident.tolist() == list(range(count)) and not len(fallen.grains.clumps.mass)
+    fallen.restore(saved)
+
+
+def test_removed_grains_wake_what_lies_on_them(resting):
+    saved, grains = resting.snapshot(), resting.grains
+    lowest, mass = int(np.argmin(grains.position[:, 2])), grains.mass
+    apart = np.linalg.norm(grains.position - grains.position[lowest], axis=1)
+    beside = np.flatnonzero(apart < grains.radius + grains.radius[lowest])
+    assert grains.remove([lowest]) == mass[lowest]
+    assert set(grains.ident[~grains.asleep]) == {*beside.tolist()} - {lowest}
+    resting.restore(saved)
+
+
+def test_grains_that_cannot_be_added_change_nothing(fallen):
+    saved, before, grains = fallen.snapshot(), _bits(fallen), fallen.grains
+    high = np.array([[0.0, 0.0, 3.0]])
+    wrong = {
+        "at most 0.035": grouser.Grains(high, 0.04, "gravel"),
+        "step.*a contact lasts": grouser.Grains(high, 0.001, "gravel"),
+        "material": grouser.Grains(high, 0.03, "sand"),
+        "grain 1.*neither grains, nor ground": grouser.Grains(np.array([*high, grains.position[7]]), 0.03, "gravel"),
+        r"grain 0.*\(1.0, 0.0, 0.02\)": grouser.Grains(np.array([[1.0, 0.0, 0.02]]), 0.03, "gravel"),
+        "position of grain 0": grouser.Grains(fallen.base_pose()[0][np.newaxis] + [0, 0, 0.07], 0.03, "gravel"),
+    }
+    for message, given in wrong.items():
+        with pytest.raises(grouser.ParameterError, match=message):
+            grains.add(given)
+    for numbers in ([60], [-1], [0.5], [[1]]):
+        with pytest.raises(grouser.ParameterError, match="of a grain|of grains"):
+            grains.remove(numbers)
+    with pytest.raises(grouser.ParameterError, match="granular"):
+        grouser.Simulation(box()).grains.add(grouser.Grains(high, 0.03, "gravel"))
+    assert _bits(fallen) == before
+    fallen.step(100)
+    after = _bits(fallen)
+    fallen.restore(saved)
+    fallen.step(100)
+    assert _bits(fallen) == after
+    fallen.restore(saved)
+
+
+def test_sleeping_grains_go_on_with_the_same_bits(resting):
+    """A box falls onto grains that sleep: restored before, they wake at the same moment."""
+    start = resting.snapshot()
+    resting.state.q[2], resting.state.v[:] = 0.5, 0.0
+    resting.resume(resting.state)
+    resting.step(20)
+    saved = resting.snapshot()
+    assert resting.grains.asleep.all()
+    resting.step(280)
+    after = _bits(resting)
+    assert not resting.grains.asleep.all()
+    for simulation in (resting, grouser.Simulation(box(), pit(spawn=60.0))):
+        simulation.restore(saved)
+        simulation.step(111)
+        simulation.step(169)
+        assert _bits(simulation) == after
+    resting.restore(start)
 
 
 def test_machines_come_and_go_among_grains():

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from grouser import ParameterError
 from grouser.physics.description.data.granular import GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Plate
 from grouser.physics.granular.boundaries import make_boundaries
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.materials import damping_ratio, reduced_modulus, reduced_shear_modulus, restitution_of
 from grouser.physics.granular.pairs import ADHESION, FRICTION, PairSurfaces, make_pairs
 from grouser.physics.granular.shapes import nearest, nearest_of_triangle

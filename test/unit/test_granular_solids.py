@@ -8,9 +8,10 @@ from scipy.spatial.transform import Rotation
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.granular import GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Ball, Bar, Boundary, Box, Hull, Plane, Solids
 from grouser.physics.granular.boundaries import make_boundaries
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.solids import nearest_of_solid
 
 GLASS = GrainMaterial("glass", 1e7)

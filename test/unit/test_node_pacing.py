@@ -125,6 +125,16 @@ def test_rates_are_rounded_to_whole_steps():
         assert [step for step in range(100) if name in schedule.due(step)] == list(range(0, 100, interval))
 
 
+def test_streams_by_wall_time_follow_the_pace():
+    schedule = StreamSchedule({"tf": 10, "imu": 5}, 100, by_wall_time=("tf",))
+    for factor, interval in ((1.0, 10), (7.8, 80), (0.0, 10), (0.4, 10)):
+        schedule.follow(factor)
+        assert [step for step in range(400) if "tf" in schedule.due(step)] == list(range(0, 400, interval))
+        assert "imu" in schedule.due(5) and schedule.steps_to_next(76) == 4
+    schedule.follow(8.0)
+    assert (schedule.steps_to_next(71), schedule.steps_to_next(75)) == (4, 5)
+
+
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=4), st.integers(1, 60), st.integers(0, 1000))
 def test_tick_ends_at_the_next_sample_or_at_its_limit(intervals, longest, step):

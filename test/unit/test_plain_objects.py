@@ -39,6 +39,11 @@ def test_rigid_machine_is_plain(root):
         ("fixed", '<grouser><sensor name="unit" type="imu" link="lid"/></grouser>'),
         (
             "fixed",
+            '<grouser><shovel name="tray" link="lid" cutting_edge="0 0 0 0 1 0" top_edge="1 0 0 1 1 0" '
+            'cutting_direction="0 0 1" profile="0 0 0 0 0 -1 1 0 0"/></grouser>',
+        ),
+        (
+            "fixed",
             '<grouser><compliant_joint joint="hinge" stiffness="1e6" rotational_stiffness="1e4"/></grouser>',
         ),
     ],

@@ -10,7 +10,7 @@ from one_island import solve_as_one_island
 from scipy.optimize import brentq
 
 from grouser.physics.base.packed import Packed
-from grouser.physics.constraints.rows import make_rows, open_row, row_speed
+from grouser.physics.constraints.rows import hold_against, make_rows, open_row, row_speed
 from grouser.physics.contact.rows import (
     CONTACT_SLOP,
     PENETRATION_RELIEF,
@@ -48,7 +48,8 @@ row_laws = st.fixed_dictionaries(
     {
         "conductance": maybe(st.floats(1e-6, 1e8), 0.0),
         "target": numbers,
-        "spring_bound": maybe(st.floats(0.0, 1e3), math.inf),
+        "spring_lower": maybe(st.floats(-1e3, 10.0), -math.inf),
+        "spring_upper": maybe(st.floats(10.0, 1e3), math.inf),
         "hold_bound": maybe(st.floats(1e-6, 1e2), 0.0),
         "hold_speed": maybe(numbers, 0.0),
         "slowest": maybe(st.floats(-10.0, 0.0), -math.inf),
@@ -66,7 +67,7 @@ def speed_by_bisection(law, speed, inverse_mass):
         if v < law["slowest"]:
             return -math.inf
         spring = law["conductance"] * (law["target"] - v)
-        spring = min(max(spring, -law["spring_bound"]), law["spring_bound"])
+        spring = min(max(spring, law["spring_lower"]), law["spring_upper"])
         hold = -law["hold_bound"] * np.sign(v - law["hold_speed"])
         return v - speed - inverse_mass * (spring + hold)
 
@@ -83,10 +84,28 @@ def test_row_speed_is_the_root_of_its_law(leaf, law, speed, inverse_mass):
     for name, value in law.items():
         getattr(rows, name)[0] = value
     # K (spring bound + hold bound) < 1.1e5 moves the solution out of the bracket only at the extremes of both
-    assume(law["conductance"] == 0.0 or inverse_mass * min(law["spring_bound"], 1e3) < 5e4)
+    largest = max(-max(law["spring_lower"], -1e3), min(law["spring_upper"], 1e3))
+    assume(law["conductance"] == 0.0 or inverse_mass * largest < 5e4)
     found = leaf(rows, 0, speed, inverse_mass)
     # round-off: terms of 1e5 at most cancel to leave the speed
     assert found == pytest.approx(speed_by_bisection(law, speed, inverse_mass), abs=1e-9)
+
+
+@both(row_speed)
+@pytest.mark.parametrize("bound", [0.0, 3.0])
+@pytest.mark.parametrize("mass", [0.0, 5.0])
+@pytest.mark.parametrize("before", [0.0, -0.4, -2.0])
+@pytest.mark.parametrize("free", [-9.0, -1.0, -0.1, 0.0, 0.5])
+def test_friction_and_a_mass_that_moves_along_push_one_way_only(leaf, bound, mass, before, free):
+    """A body of 2 kg that would have the speed `free`: the row makes it slower against the row, and never turns it."""
+    rows = make_rows(1, 1)
+    open_row(rows, 0, 0.0, 0, 1)
+    hold_against(rows, 0, bound, mass, before)
+    found = leaf(rows, 0, free, 0.5)
+    moving = (2.0 * free + bound + mass * before) / (2.0 + mass)  # 2 (v - free) = bound + mass (before - v)
+    pushed = bound + mass * (before - moving) > 0.0
+    expected = free if free > 0.0 or not pushed else min(moving, 0.0)
+    assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_open_row_has_no_impulse():

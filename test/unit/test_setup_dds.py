@@ -47,6 +47,12 @@ def test_dds_profile_lists_only_the_loopback_interface():
     assert builtin == "false"
 
 
+def test_dds_profile_has_room_for_several_of_the_largest_messages():
+    """10 000 grains of seven 32-bit numbers: what a best-effort socket has no room for is lost as a whole."""
+    room = ElementTree.parse(PROFILE).getroot().findtext(".//dds:receiveBufferSize", namespaces=NAMESPACE)
+    assert int(room) > 8 * 10_000 * 7 * 4
+
+
 def test_dds_sockets_are_bound_to_the_loopback_interface():
     open_addresses = udp_addresses(None)
     addresses = udp_addresses(PROFILE)

@@ -16,6 +16,7 @@ from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.world.reader import parse_world
 from grouser.physics.digging.resistance import CUT, SIDE
 from grouser.physics.digging.tools import check_tools
+from grouser.physics.digging.wedge import wedge_factors
 from grouser.physics.simulation.pushes import Push
 from grouser.physics.simulation.transfer import simulate, transfer_state
 from grouser.physics.soil.ground import SoftGround
@@ -41,11 +42,16 @@ ground:
 
 
 def rig(
-    more: str = BUCKET, driven: str = "x z pitch", axis: str = "1 0 0", name: str = "rig", bed: bool = False
+    more: str = BUCKET,
+    driven: str = "x z pitch",
+    axis: str = "1 0 0",
+    name: str = "rig",
+    bed: bool = False,
+    lightness: float = 1.0,
 ) -> grouser.Machine:
     """A bucket on a gantry, or a blade, or a bed that is open at its top; joints that are driven keep a speed."""
     half, top, out = (1.0, "-3 -1 0  -3 1 0", "0 0 1") if bed else (0.25, "-0.3 -0.25 0.3  -0.3 0.25 0.3", "1 0 0")
-    parts = [f'<link name="{link}">{INERTIAL.format(mass=mass)}</link>' for link, mass in MASSES.items()]
+    parts = [f'<link name="{link}">{INERTIAL.format(mass=mass / lightness)}</link>' for link, mass in MASSES.items()]
     kinds = {"x": ("prismatic", axis), "z": ("prismatic", "0 0 1"), "pitch": ("revolute", "0 1 0")}
     chain = ["rail", *MASSES]
     for (joint, (kind, along)), parent, child in zip(kinds.items(), chain, chain[1:], strict=False):
@@ -141,6 +147,51 @@ def test_side_plates_are_held_both_ways():
         )
 
 
+@pytest.mark.parametrize("lightness", [1.0, 100.0])
+def test_the_wedge_weighs_on_a_blade_that_is_pushed_from_rest(lightness):
+    """(M + m) dv/dt = F - P(x) - P_a(v), on ground that is still level, for a blade of 180 and of 1.8 kg."""
+    depth, rake, pushed, mass = 0.1, math.radians(45.0), 2000.0, 180.0 / lightness
+    friction, tool_friction, width, density = math.radians(30.0), math.radians(20.0), 0.5, 1600.0
+    blade = start(rig("", "z pitch", lightness=lightness), loam(), 1e-4, z=-depth, x=0.025)
+    blade.pushes["carriage"] = Push((pushed, 0.0, 0.0))
+    blade.step(30)
+    failure = float(blade.state.digging.failure[0, 0, 0])
+    factors = wedge_factors(rake, failure, friction, tool_friction, 0.0)
+    level = width * math.sin(rake + tool_friction)
+    slow = level * (density * 9.81 * depth**2 * factors.weight + 2000.0 * depth * factors.cohesion)
+    area = 0.5 * depth**2 * (1.0 / math.tan(rake) + 1.0 / math.tan(failure))
+    wedge = level * density * area * factors.inertia
+    x = v = 0.0
+    for _ in range(30_000):
+        steady = slow + level * density * depth * v * v * factors.inertia
+        v += 1e-7 * (pushed - steady * -math.expm1(-x / (0.02 * depth))) / (mass + wedge)
+        x += 1e-7 * v
+    assert wedge > 6.0  # what it adds is more than 3 % of the mass, or four times the mass
+    # of the first order of the step; what has heaved by then
+    assert blade.joint_velocity["x"] == pytest.approx(v, rel=5e-3)
+    found = blade.digging_force("tool")
+    assert found.inertia > 0.0 < found.separation
+
+
+def test_a_blade_that_brakes_is_not_pulled_by_its_wedge():
+    blade = start(rig(""), loam(), z=-0.1)
+    blade.command["x"] = 1.0
+    blade.step(100)
+    steady = blade.digging_force("tool")
+    assert 0.0 < steady.inertia < steady.separation
+    found = []
+    for speed in (0.9, 0.1, 0.0):
+        blade.command["x"] = speed
+        blade.step(1)
+        found.append(blade.digging_force("tool"))
+    assert [one.inertia + one.separation for one in found] == pytest.approx([0.0] * 3, abs=1e-6)
+    assert found[0].inertia < 0.0
+    blade.step(10)
+    assert blade.digging_force("tool").inertia == 0.0
+    balance = blade.energy_balance()
+    assert balance.residual == pytest.approx(0.0, abs=1e-3 * balance.dissipation["soil cut by tool"])
+
+
 # --- what a bucket carries -------------------------------------------------------------------------------------------
 
 
@@ -229,7 +280,7 @@ def test_the_force_on_a_tool_is_what_its_joints_hold():
     """An inclined bucket without a back in the soil, at a steady speed: its load is all that changes its momentum."""
     tool = start(rig('profile="0 0 0  -0.3 0 0.05  -0.3 0 0.3"'), loam(), z=-0.1)
     tool.command["x"] = 0.5
-    record = tool.record(["digging_force.tool.*", "bucket_load.tool.mass", "joint_effort.x"])
+    record = tool.record(["digging_force.tool.*", "bucket_load.tool.mass", "joint_effort.x", "joint_velocity.x"])
     tool.step(600)
     found, load = tool.digging_force("tool"), tool.bucket_load("tool")
     assert (found.bearing, found.side) == pytest.approx((0.0, 0.0), abs=0.1)
@@ -240,8 +291,9 @@ def test_the_force_on_a_tool_is_what_its_joints_hold():
     assert pull[5:] == pytest.approx(loading[5:], abs=1e-3 * found.separation)  # at rest it began
     weight = -load.mass * 9.81 * load.centre[0]
     assert tool.joint_effort["pitch"] == pytest.approx(weight - found.moment_world[1], rel=1e-2)
-    work = -0.5 * 0.001 * record["digging_force.tool.force_world_x"].sum()
-    assert found.specific_energy == pytest.approx(work / (load.mass / 1600.0), rel=1e-5)  # it began at rest
+    speed = 0.5 * (record["joint_velocity.x"][1:] + record["joint_velocity.x"][:-1])
+    work = -0.001 * (record["digging_force.tool.force_world_x"][1:] * speed).sum()
+    assert found.specific_energy == pytest.approx(work / (load.mass / 1600.0), rel=1e-5)
 
 
 def test_readings_of_mass_and_of_rigid_ground(dug):
@@ -318,7 +370,9 @@ def test_a_machine_that_joins_or_goes_changes_no_bit_of_a_dig():
     alone.step(300)
     both.step(300)
     assert both.part("one").bucket_load("tool") == both.bucket_load("one/tool") == alone.bucket_load("one/tool")
-    assert both.part("one").digging_force("tool").separation == force(both, CUT) > 0.0
+    found = both.part("one").digging_force("tool")
+    assert found.separation + found.inertia == pytest.approx(force(both, CUT), rel=1e-12)
+    assert found.separation > 0.0
     assert both.part("two").digging_force("tool").separation == 0.0
     assert both.state.digging.bulk[0].tobytes() == alone.state.digging.bulk[0].tobytes()
     again = simulate({"one": one}, loam(), 0.001)

@@ -10,8 +10,9 @@ from scipy.spatial.transform import Rotation
 from grouser import ParameterError
 from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.granular import GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Cylinder, Plane
+from grouser.physics.granular.grain_rows import Grains
 
 GLASS = GrainMaterial("glass", 1e7, 0.25, 2500.0)
 ROD = ClumpShape("rod", (((0, 0, 0), 1.0), ((1.5, 0, 0), 1.0)))
@@ -25,11 +26,13 @@ ALONG_Y = np.array([[0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)]])
 ALONG_Z = np.array([[0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5)]])
 
 
-def rod(place, orientation, velocity=(0.0, 0.0, 0.0), *, gravity=(0, 0, 0), surface=ROUGH, shapes=None, **options):
+def rod(
+    place, orientation, velocity=(0.0, 0.0, 0.0), *, gravity=(0, 0, 0), surface=ROUGH, shapes=None, kind=ROD, **options
+):
     """A rod on a level floor."""
     floor = Boundary("floor", shapes or [Plane((0, 0, 0), (0, 0, 1), "glass")])
     motion = np.array([velocity], float)
-    grains = Grains(np.array([place], float), SIZE, "glass", motion, shape=ROD, orientation=orientation)
+    grains = Grains(np.array([place], float), SIZE, "glass", motion, shape=kind, orientation=orientation)
     return GranularBed(grains, [GLASS], boundaries=[floor], gravity=gravity, default_surface=surface, **options)
 
 
@@ -169,6 +172,35 @@ def test_restitution_is_as_asked_for_one_contact_at_any_orientation(restitution)
         assert spin == pytest.approx(impulse * lever / inertia, rel=1e-3, abs=1e-9)
 
 
+def test_given_mass_properties_decide_an_impact():
+    """A tilted rod meets the floor slowly, without friction, by a sphere: impulse (1 + e) v/(1/m + (r x n)^2/I)."""
+    share, across, ahead, tilt, speed, restitution = 0.5, 0.9, 0.3, math.radians(30.0), 0.005, 0.7
+    shape = ClumpShape("loaded", ROD.spheres, share, (ahead, 0, 0), (0.4, across, across, 0, 0, 0))
+    unit = ROD.body.radius[0] * SIZE
+    mass = share * 2500.0 * 4.0 / 3.0 * math.pi * SIZE**3
+    inertia, arm = mass * across * unit**2, -ahead * unit * math.cos(tilt)
+    place = np.array([[0.0, 0.0, unit + ahead * unit * math.sin(tilt) + 1e-8]])
+    turn = Rotation.from_euler("y", -tilt).as_quat()[np.newaxis]
+    fall = np.array([[0.0, 0.0, -speed]])
+    grains = Grains(place, SIZE, "glass", fall, shape=shape, orientation=turn)
+    floor, smooth = Boundary("floor", [Plane((0, 0, 0), (0, 0, 1), "glass")]), Surface(restitution, 0.0)
+    bed = GranularBed(grains, [GLASS], boundaries=[floor], gravity=(0, 0, 0), default_surface=smooth, step=3e-6)
+    assert bed.clumps.mass == pytest.approx(mass) and bed.position[0, 2] == pytest.approx(unit + 1e-8)
+    bed.step(2000)
+    impulse = (1.0 + restitution) * speed / (1.0 / mass + arm**2 / inertia)
+    assert bed.clumps.velocity[0, 2] == pytest.approx(impulse / mass - speed, abs=1e-3 * speed)
+    assert bed.clumps.angular_momentum[0] == pytest.approx([0, -arm * impulse, 0], abs=1e-3 * abs(arm * impulse))
+
+
+def test_light_clumps_shorten_the_step():
+    """A tenth of the mass: contacts last 0.1^(2/5) as long at the same speed."""
+    steps = []
+    for share in (1.0, 0.1):
+        shape = ClumpShape("rod", ROD.spheres, share * ROD.body.radius[0] ** 3, inertia=(1.0, 1.0, 1.0, 0, 0, 0))
+        steps.append(rod((0, 0, 1), ALONG_X, kind=shape).step_size)
+    assert steps[1] == pytest.approx(0.1**0.4 * steps[0], rel=1e-12)
+
+
 @pytest.mark.parametrize("orientation", [ALONG_X, ALONG_Y])
 def test_rod_on_a_slope(orientation):
     """Across the slope it rolls as a roller, along it it slides, both in closed form; x is downhill."""
@@ -265,9 +297,8 @@ def test_added_and_removed_clumps_are_whole():
     bed = cloud()
     bed.step(50)
     count, speed = bed.count, bed.clumps.velocity
-    gone = np.zeros(count, dtype=bool)
-    gone[0] = gone[35] = True  # a sphere of the first odd clump, and one of the third rod
-    bed.remove(gone)
+    mass = bed.clumps.mass[[0, 12]].sum()
+    assert bed.remove([0, 35]) == pytest.approx(mass)  # a sphere of the first odd clump, and one of the third rod
     assert bed.count == count - 5 and len(bed.clumps.mass) == 18
     assert np.array_equal(bed.clumps.velocity, np.delete(speed, [0, 12], axis=0))
     assert sorted(set(bed.clump.tolist())) == list(range(-1, 18))
@@ -304,6 +335,16 @@ def test_bad_clumps_are_refused():
     for message, spheres in wrong.items():
         with pytest.raises(ParameterError, match=message):
             ClumpShape("wrong", spheres)
+    properties = {
+        "relative_mass of clump 'wrong'": {"relative_mass": 0.0},
+        "centre_of_mass.*within the box around its spheres, -1, -1, -1 to 2.5, 1, 1": {"centre_of_mass": (0, 1.1, 0)},
+        "principal moments -1, 1, 1.*above 0": {"inertia": (1, -1, 1, 0, 0, 0)},
+        "0.2, 0.3, 0.9.*triangle inequality": {"inertia": (0.2, 0.3, 0.9, 0, 0, 0)},
+        "a sum of at most 6.125: no mass is farther than 1.75": {"inertia": (3, 3, 3, 0, 0, 0)},
+    }
+    for message, given in properties.items():
+        with pytest.raises(ParameterError, match=message):
+            ClumpShape("wrong", ROD.spheres, **given)
     for options, message in (({"turns": False}, "true for clumps"), ({"orientation": np.zeros((2, 4))}, "orientation")):
         with pytest.raises(ParameterError, match=message):
             GranularBed(Grains(np.zeros((1, 3)), SIZE, "glass", shape=ROD, **options), [GLASS], default_surface=ROUGH)

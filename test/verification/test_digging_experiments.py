@@ -43,6 +43,16 @@ def test_experiment_agrees_with_its_reference(name, label):
     assert all(panel.get_xlabel() and panel.get_legend() for panel in figure.axes)
 
 
+@pytest.mark.parametrize("speed", [1.0, 2.0])
+def test_fast_blade_has_the_momentum_of_the_soil_in_its_draught(speed):
+    """By the equation's term rho v^2 d N_a, before a pile; 7 and 28 % of the draught."""
+    law = experiments.run("blade_wedge", speed=speed)
+    slow = experiments.run("blade_wedge")
+    assert law["draught"][0] > (1.0 + 0.06 * speed * speed) * slow["draught"][0]
+    found = experiments.run("blade_cutting", speed=speed, travel=0.05, step=2.5e-4)
+    assert found["steady_draught"] == pytest.approx(law["draught"], rel=0.03)
+
+
 def test_pile_adds_its_surcharge_to_the_draught():
     """The wedge's equation with the weight of the pile on it, as a surcharge over the length of the wedge."""
     parameters = complete_parameters(experiments.load("blade_cutting"), {})

@@ -1,5 +1,6 @@
 """Grains: conservation, restarts, lists, boundaries and their reactions."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -9,9 +10,10 @@ from grouser import DivergenceError, ParameterError
 from grouser.physics.base.packed import Packed
 from grouser.physics.description.data.clump import ClumpShape
 from grouser.physics.description.data.granular import GrainMaterial, Surface
-from grouser.physics.granular.bed import Grains, GranularBed
+from grouser.physics.granular.bed import GranularBed
 from grouser.physics.granular.bodies import Boundary, Cylinder, Mesh, Plane, Vibration
 from grouser.physics.granular.filling import open_box
+from grouser.physics.granular.grain_rows import Grains
 from grouser.physics.granular.rays import make_grain_grid, ray_to_grains, sort_into_cells
 
 RADIUS, GRAVITY = 0.005, 9.81
@@ -181,7 +183,7 @@ def test_threads_change_no_bit():
     rod = ClumpShape("rod", (((0, 0, 0), 1.0), ((1.5, 0, 0), 1.0)))
     for bed in beds:
         bed.step(200)
-        bed.remove(np.arange(bed.count) % 7 == 0)
+        bed.remove(bed.ident[::7])
         bed.add(Grains(np.array([[0.045, 0.016, 0.016]]), 0.004, "glass", np.array([[-3.0, 0.0, 0.0]]), shape=rod))
         bed.step(200)
         assert bed.clumps.velocity[0, 0] > -2.9
@@ -192,7 +194,7 @@ def test_threads_change_no_bit():
 def test_removed_grains_leave_the_others_alone():
     place = [[0.0, 0.0, 0.0049], [0.05, 0.0, 0.02], [0.1, 0.0, 0.0049]]
     bed, without = box(place), box([place[0], place[2]])
-    bed.remove(np.array([False, True, False]))
+    assert bed.remove([1]) == pytest.approx(without.mass[0])
     for one in (bed, without):
         one.step(200)
     assert bed.ident.tolist() == [0, 2]
@@ -212,6 +214,34 @@ def test_added_grains_leave_the_others_alone():
     assert bed.position[3, 2] != 0.0049
     with pytest.raises(ParameterError, match="at most 0.005 m"):
         bed.add(Grains(np.array([[0.0, 0.1, 0.1]]), 0.006, "glass"))
+
+
+def test_added_grains_must_suit_the_step():
+    bed = box([[0.0, 0.0, 0.0051]])
+    before = bed.snapshot()
+    with pytest.raises(ParameterError, match="step.*a contact lasts"):
+        bed.add(Grains(np.array([[0.1, 0.0, 0.1]]), 0.0005, "glass"))
+    with pytest.raises(ParameterError, match="number of a grain.*7"):
+        bed.remove([0, 7])
+    assert all((one == other).all() for one, other in zip(bed.state, before, strict=True))
+
+
+@pytest.mark.parametrize(("share", "comes_back"), [(0.98, True), (1.02, False)])
+def test_grains_pass_through_thin_boundaries_when_the_overlap_is_a_radius(share, comes_back):
+    """An elastic impact of Hertz: v^2 = 16 E* R^3/(15 m); told before anything runs."""
+    sheet = np.array([[[-1, -1, 0], [1, -1, 0], [1, 1, 0]], [[-1, -1, 0], [1, 1, 0], [-1, 1, 0]]], float)
+    soft = GrainMaterial("soft", 1e6, 0.25, 2500.0)
+    modulus, mass = 0.5e6 / (1.0 - 0.25**2), 2500.0 * 4.0 / 3.0 * math.pi * RADIUS**3
+    speed = share * math.sqrt(16.0 * modulus * RADIUS**3 / (15.0 * mass))
+    grains = Grains(np.array([[0.1, 0.2, 1.01 * RADIUS]]), RADIUS, "soft", np.array([[0.0, 0.0, -speed]]))
+    boundary = Boundary("sheet", [Mesh(sheet, "soft")])
+    told = contextlib.nullcontext() if comes_back else pytest.warns(RuntimeWarning, match="thin boundary 'sheet'")
+    with told:
+        bed = GranularBed(
+            grains, [soft], boundaries=[boundary], gravity=(0, 0, 0), default_surface=Surface(1.0, 0.0), speed=speed
+        )
+    bed.step(200)
+    assert (bed.position[0, 2] > RADIUS) == comes_back
 
 
 def depths(bed):

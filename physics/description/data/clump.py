@@ -1,4 +1,4 @@
-"""Clumps: rigid grains made of spheres that overlap or touch, and the mass properties of their union."""
+"""Clumps: rigid grains made of spheres that overlap or touch, and their mass properties: of the union, or as given."""
 
 import functools
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grouser.physics.base.checks import require_size, require_type, require_vector
+from grouser.physics.base.checks import require_range, require_size, require_type, require_vector
 from grouser.physics.base.errors import ParameterError
 from grouser.physics.description.data.pose import Vector3
 
@@ -21,7 +21,7 @@ _COLUMNS = 400
 
 
 class ClumpBody(NamedTuple):
-    """A clump of unit density whose volume is that of the unit sphere, in its principal axes, about its centre of mass.
+    """A clump whose volume is that of the unit sphere, in its principal axes, about its centre of mass.
 
     Attributes:
         centre: of the spheres [-], (spheres, 3).
@@ -43,10 +43,17 @@ class ClumpShape:
     Attributes:
         name: by which fills name it.
         spheres: centre and radius of each.
+        relative_mass: by the mass of the union of the spheres, all of its material [-].
+        centre_of_mass: in the axes and the unit of the spheres; None: that of the union.
+        inertia: by the mass, about the centre of mass: Ixx, Iyy, Izz, Ixy, Ixz, Iyz in the axes of the spheres, with
+            I_xy the sum of -x y dm, in the square of their unit; None: that of the union about its own centre.
     """
 
     name: str
     spheres: tuple[tuple[Vector3, float], ...]
+    relative_mass: float = 1.0
+    centre_of_mass: Vector3 | None = None
+    inertia: tuple[float, ...] | None = None
 
     def __post_init__(self):
         require_type("name of a clump", self.name, str, "a text")
@@ -63,6 +70,15 @@ class ClumpShape:
             checked.append((centre, require_size(f"radius of a sphere of {name}", sphere[1])))
         object.__setattr__(self, "spheres", tuple(checked))
         _require_one_body(name, *_arrays(self.spheres))
+        require_range(f"relative_mass of {name}", self.relative_mass, 1e-3, 1e3)
+        if self.centre_of_mass is not None:
+            centre = require_vector(f"centre_of_mass of {name}", self.centre_of_mass, 3, "")
+            object.__setattr__(self, "centre_of_mass", centre)
+            _require_inside(name, centre, *_arrays(self.spheres))
+        if self.inertia is not None:
+            inertia = require_vector(f"inertia of {name}", self.inertia, 6, "")
+            object.__setattr__(self, "inertia", inertia)
+            _require_moments(name, inertia, self._size * self.body.reach)
 
     @property
     def shares(self) -> np.ndarray:
@@ -73,7 +89,24 @@ class ClumpShape:
     @property
     def body(self) -> ClumpBody:
         """Its mass properties."""
-        return _body(self.spheres)
+        return _body(self.spheres, self.centre_of_mass, self.inertia)[0]
+
+    @property
+    def least_share(self) -> float:
+        """Least effective mass at any point of a sphere by the mass of that sphere, all of its material [-].
+
+        The effective mass along a normal n is the inverse of 1/m + (r x n) I^-1 (r x n), with r from the centre of mass
+        to the middle of the sphere.
+        """
+        body, mass = self.body, self.relative_mass
+        arm = np.array([[(0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)] for x, y, z in body.centre])
+        turning = np.linalg.eigvalsh(np.einsum("sji,j,sjk->sik", arm, 1.0 / body.inertia, arm))[:, -1]
+        return float((mass / (1.0 + turning) / body.radius**3).min())
+
+    @property
+    def _size(self) -> float:
+        """Unit of `body` in that of the spheres."""
+        return _body(self.spheres, self.centre_of_mass, self.inertia)[1]
 
 
 def _arrays(spheres: tuple[tuple[Vector3, float], ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -99,15 +132,50 @@ def _require_one_body(name: str, centre: np.ndarray, radius: np.ndarray) -> None
         raise ParameterError(f"sphere {hidden + 1} of {name}", tuple(centre[hidden].tolist()), "not inside of another")
 
 
+def _require_inside(name: str, point: Vector3, centre: np.ndarray, radius: np.ndarray) -> None:
+    """Refuses a centre of mass beside the spheres."""
+    low, high = (centre - radius[:, None]).min(axis=0), (centre + radius[:, None]).max(axis=0)
+    if ((point < low) | (point > high)).any():
+        valid = f"within the box around its spheres, {_told(low)} to {_told(high)}"
+        raise ParameterError(f"centre_of_mass of {name}", point, valid)
+
+
+def _require_moments(name: str, inertia: tuple[float, ...], reach: float) -> None:
+    """Refuses an inertia by the mass that no body within the reach has."""
+    moments = np.linalg.eigvalsh(_tensor(inertia))
+    told = f"{inertia}, with principal moments {_told(moments)}"
+    if moments[0] <= 0.0:
+        raise ParameterError(f"inertia of {name}", told, "principal moments above 0")
+    if moments[2] > (moments[0] + moments[1]) * (1.0 + _ROUNDING):
+        raise ParameterError(f"inertia of {name}", told, "none above the sum of the two others (triangle inequality)")
+    if 0.5 * moments.sum() > reach**2:
+        valid = f"a sum of at most {2.0 * reach**2:.4g}: no mass is farther than {reach:.4g} from the centre of mass"
+        raise ParameterError(f"inertia of {name}", told, valid)
+
+
+def _told(numbers: np.ndarray) -> str:
+    return ", ".join(f"{number:.4g}" for number in numbers)
+
+
+def _tensor(inertia: tuple[float, ...]) -> np.ndarray:
+    xx, yy, zz, xy, xz, yz = inertia
+    return np.array([(xx, xy, xz), (xy, yy, yz), (xz, yz, zz)])
+
+
 @functools.lru_cache(maxsize=64)
-def _body(spheres: tuple[tuple[Vector3, float], ...]) -> ClumpBody:
+def _body(
+    spheres: tuple[tuple[Vector3, float], ...], heavy: Vector3 | None, given: tuple[float, ...] | None
+) -> tuple[ClumpBody, float]:
+    """The body, and its unit of length in that of the spheres."""
     centre, radius = _arrays(spheres)
     origin, size = centre[radius.argmax()], radius.max()
     centre, radius = (centre - origin) / size, radius / size
     volume, first, second = _moments(centre, radius)
     middle = first / volume
     about = second / volume - np.outer(middle, middle)
-    inertia, axes = np.linalg.eigh(np.trace(about) * np.eye(3) - about)
+    moments = np.trace(about) * np.eye(3) - about if given is None else _tensor(given) / size**2
+    middle = middle if heavy is None else (np.array(heavy) - origin) / size
+    inertia, axes = np.linalg.eigh(moments)
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
     scale = (4.0 / 3.0 * np.pi / volume) ** (1.0 / 3.0)
@@ -115,7 +183,7 @@ def _body(spheres: tuple[tuple[Vector3, float], ...]) -> ClumpBody:
     reach = float((np.linalg.norm(place, axis=1) + scale * radius).max())
     for array in (place, radius, inertia):
         array.flags.writeable = False
-    return ClumpBody(place, scale * radius, scale**2 * inertia, reach)
+    return ClumpBody(place, scale * radius, scale**2 * inertia, reach), float(size / scale)
 
 
 def _moments(centre: np.ndarray, radius: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

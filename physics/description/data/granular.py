@@ -350,6 +350,17 @@ class GranularMedia:
         return min(least for least, _ in self.radii)
 
     @property
+    def least_share(self) -> float:
+        """Of all shapes of fills and emitters (`ClumpShape.least_share`), at most 1 [-]."""
+        shapes = [self.shape_of(one) for one in self.owners]
+        return min([1.0, *(shape.least_share for shape in shapes if shape is not None)])
+
+    def relative_mass(self, owner: GrainFill | GrainEmitter) -> float:
+        """Mass of a grain or clump by that of a sphere of its volume and material [-]."""
+        shape = self.shape_of(owner)
+        return 1.0 if shape is None else shape.relative_mass
+
+    @property
     def radii(self) -> list[tuple[float, float]]:
         """Least and largest of the spheres of each fill and emitter, and of lumps [m]."""
         found = []

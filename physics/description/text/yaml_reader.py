@@ -211,8 +211,13 @@ class Reader:
         x, y = (self.number(item, name) for item in self._numbers(node, name, 2, "[x, y]"))
         return (x, y)
 
+    def inertia(self, node: yaml.Node, name: str) -> tuple[float, ...]:
+        """Returns the six numbers of a symmetric tensor."""
+        written = "[Ixx, Iyy, Izz, Ixy, Ixz, Iyz]"
+        return tuple(self.number(item, name) for item in self._numbers(node, name, 6, written))
+
     def _numbers(self, node: yaml.Node, name: str, count: int, written: str) -> list[yaml.Node]:
         if not isinstance(node, yaml.SequenceNode) or len(node.value) != count:
-            word = {2: "two", 3: "three"}[count]
+            word = {2: "two", 3: "three", 6: "six"}[count]
             raise self.error(node, name, f"a list of {word} numbers is needed", f"write {written}")
         return list(node.value)

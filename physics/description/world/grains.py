@@ -1,6 +1,7 @@
 """Granular media of a world file."""
 
 import math
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -19,6 +20,7 @@ from grouser.physics.description.data.granular import (
     ObstacleVibration,
     Surface,
 )
+from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 from grouser.physics.description.text.yaml_reader import Reader
 from grouser.physics.description.urdf.meshes import MeshError, triangles
@@ -34,6 +36,7 @@ _SHAPES = ("box", "cylinder", "sphere", "mesh")
 _EMITTER_KEYS = ("material", "box", "xyz", "rpy_deg", "rate", "radius", "velocity", "begin", "end", "seed", "clump")
 FILL_KEYS = ("material", *_SHAPES, "xyz", "rpy_deg", "radius", "count", "mass", "seed", "clump")
 SPHERE_KEYS = ("xyz", "radius")
+CLUMP_KEYS = ("spheres", "relative_mass", "centre_of_mass", "inertia")
 
 
 def read_grains(reader: Reader, node: yaml.Node) -> GranularMedia:
@@ -151,12 +154,28 @@ def _read_emitter(reader: Reader, node: yaml.Node, name: str) -> GrainEmitter:
 
 
 def _read_clump(reader: Reader, node: yaml.Node, name: str) -> ClumpShape:
-    shown, spheres = f"granular clump {name[:60]}", []
+    """A list of spheres, or a mapping that has them and mass properties."""
+    shown = f"granular clump {name[:60]}"
+    if isinstance(node, yaml.SequenceNode):
+        return reader.made(node, shown, ClumpShape, {"name": name, "spheres": _read_spheres(reader, node, shown)})
+    nodes = reader.mapping(node, shown, CLUMP_KEYS)
+    spheres = _read_spheres(reader, reader.required(nodes, "spheres", node, shown), shown)
+    readers: dict[str, Callable[[yaml.Node, str], Any]] = {
+        "relative_mass": reader.number,
+        "centre_of_mass": reader.vector,
+        "inertia": reader.inertia,
+    }
+    given = {key: readers[key](value, f"{shown} {key}") for key, value in nodes.items() if key in readers}
+    return reader.made(node, shown, ClumpShape, {"name": name, "spheres": spheres, **given})
+
+
+def _read_spheres(reader: Reader, node: yaml.Node, shown: str) -> tuple[tuple[Vector3, float], ...]:
+    spheres = []
     for item in reader.items(node, shown):
         nodes = reader.mapping(item, f"{shown} sphere", SPHERE_KEYS)
         xyz, radius = (reader.required(nodes, key, item, f"{shown} sphere") for key in SPHERE_KEYS)
         spheres.append((reader.vector(xyz, f"{shown} xyz"), reader.size(radius, f"{shown} radius")))
-    return reader.made(node, shown, ClumpShape, {"name": name, "spheres": tuple(spheres)})
+    return tuple(spheres)
 
 
 def _read_sink(reader: Reader, node: yaml.Node, name: str) -> GrainSink:
