@@ -2,11 +2,14 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from grouser.nodes.services.host import Entity, EntitySnapshot
-from grouser.nodes.services.region import Region
 from grouser.nodes.services.regular_expression import RegularExpression
 from grouser.nodes.services.request_error import Reason, RequestError
+
+if TYPE_CHECKING:
+    from grouser.nodes.services.region import Region
 
 _ANY, _ALL = 0, 1
 
@@ -51,7 +54,7 @@ class EntityChoice:
     name: RegularExpression | None = None
     categories: frozenset[int] = frozenset()
     tags: TagChoice = TagChoice()
-    region: Region | None = None
+    region: "Region | None" = None
 
     def of(self, scene: EntitySnapshot) -> list[str]:
         """Names of the matching entities, in the order of the snapshot."""

@@ -1,7 +1,7 @@
 """Conversion between plain data and messages of `simulation_interfaces`: pure functions."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from geometry_msgs.msg import Accel, Twist, Vector3
@@ -17,10 +17,10 @@ from simulation_interfaces.msg import (
 )
 
 from grouser.nodes.services import interfaces
+from grouser.nodes.services.bounds import RegionType
 from grouser.nodes.services.choice import EntityChoice, TagChoice
 from grouser.nodes.services.host import Category, Entity, EntitySnapshot, Traits, WorldEntry
 from grouser.nodes.services.motion import EntityMotion, Velocity, seen_from_outside
-from grouser.nodes.services.region import Region, RegionType
 from grouser.nodes.services.regular_expression import RegularExpression
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.shared.messages import set_stamp
@@ -28,6 +28,9 @@ from grouser.physics.description.data.pose import Pose
 from grouser.physics.description.data.pose import Vector3 as Numbers
 from grouser.physics.description.data.rotation import compose
 from grouser.physics.description.data.world import NamedPose as WorldPose
+
+if TYPE_CHECKING:
+    from grouser.nodes.services.region import Region
 
 _WORLD_NAMES = ("", "world")
 # Tolerance of the squared length of a quaternion: that of tf2.
@@ -175,10 +178,14 @@ def entity_choice(message: EntityFilters) -> EntityChoice:
         RegularExpression(message.filter) if message.filter else None,
         frozenset(_category(category) for category in message.categories),
         tag_choice(message.tags),
-        Region(bounds.type, np.array([_numbers(point) for point in bounds.points]).reshape(-1, 3))
-        if bounds.type != RegionType.EMPTY
-        else None,
+        _region(bounds) if bounds.type != RegionType.EMPTY else None,
     )
+
+
+def _region(message: Bounds) -> "Region":
+    from grouser.nodes.services.region import Region  # takes long to import, and few filters have bounds
+
+    return Region(message.type, np.array([_numbers(point) for point in message.points]).reshape(-1, 3))
 
 
 def _category(message: EntityCategory) -> Category:

@@ -17,6 +17,7 @@ from simulation_interfaces.msg import Result, Spawnable
 
 from grouser import __version__
 from grouser.nodes.services import conversions, interfaces, resources
+from grouser.nodes.services.bounds import box_around
 from grouser.nodes.services.host import (
     Capability,
     Category,
@@ -30,7 +31,6 @@ from grouser.nodes.services.host import (
     Traits,
 )
 from grouser.nodes.services.naming import check_namespace, choose_name
-from grouser.nodes.services.region import box_around
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.states import check_transition
 from grouser.nodes.shared import topics

@@ -25,6 +25,7 @@ import llvmlite
 import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.types import Callable as CallableType
 from numba.core.types import FunctionType, Type
@@ -139,8 +140,12 @@ class KernelCache(_Cache):
                 file.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """The compiled code for a signature; None: not in the cache."""
-        target_context.refresh()
+        """The compiled code for a signature; None: not in the cache.
+
+        Of numba only what code calls is prepared: its declarations of functions, which take a third of a second to
+        import, are for the compiler, which imports them itself.
+        """
+        rtsys.initialize(target_context)
         found = self._load(self._folder_for(sig), sig, target_context)
         if found is None:
             _measure()  # numba compiles it next

@@ -88,8 +88,15 @@ def _packed_type(tree) -> PackedType:
     """The type of a tree."""
     structure = _structure(tree)
     if structure not in _types:
-        _types[structure] = PackedType(typeof(tree))
+        _types[structure] = PackedType(_numba_type(tree))
     return _types[structure]
+
+
+def _numba_type(part) -> types.Type:
+    """Numba's type of a tree or a part; numba's dispatch searches half a millisecond for each class of named tuples."""
+    if hasattr(part, "_fields"):
+        return types.BaseTuple.from_types([_numba_type(one) for one in part], type(part))
+    return typeof(part)
 
 
 def _structure(tree):

@@ -12,7 +12,7 @@ int eps(Phi_a) : C : eps(Phi_b) dV = m omega_a^2 delta_ab. With m the block's ma
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, null_space
+import scipy
 
 from grouser.physics.base.checks import require_count
 from grouser.physics.blocks.polyhedron import Polyhedron, volume_points
@@ -73,8 +73,8 @@ def make_modes(polyhedron: Polyhedron, material: BlockMaterial, order: int) -> M
     gram = np.einsum("p,pia,pib->ab", weights, values, values) / mass
     elastic = np.einsum("p,pia,ij,pjb->ab", weights / material.density, strains, elasticity(material), strains) / mass
     rigid = _rigid_motions(_COUNT[order])
-    free = null_space(rigid.T @ gram)
-    squares, shapes = eigh(free.T @ elastic @ free, free.T @ gram @ free)
+    free = scipy.linalg.null_space(rigid.T @ gram)
+    squares, shapes = scipy.linalg.eigh(free.T @ elastic @ free, free.T @ gram @ free)
     coefficients = np.zeros((len(squares), 3, MONOMIALS))
     coefficients[:, :, : _COUNT[order]] = (free @ shapes).T.reshape(len(squares), 3, -1)
     coefficients[:, :, 1:4] /= size

@@ -5,8 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
-from scipy.special import roots_jacobi
+import scipy
 
 from grouser.physics.base.errors import ParameterError
 
@@ -114,8 +113,8 @@ def make_hull(name: str, points: np.ndarray) -> Polyhedron:
     """
     points = np.array(points, dtype=float)
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):
         raise ParameterError(f"points of block '{name}'", points.tolist(), "finite points in space") from None
     planes, members = np.unique(hull.equations.round(_PLANES), axis=0, return_inverse=True)
     faces = []
@@ -159,7 +158,7 @@ def _tetrahedron_points() -> tuple[np.ndarray, np.ndarray]:
 
 def _unit_nodes(power: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the integral of (1 - u)^power f(u) from 0 to 1."""
-    nodes, weights = roots_jacobi(_NODES, power, 0)
+    nodes, weights = scipy.special.roots_jacobi(_NODES, power, 0)
     return 0.5 * (nodes + 1.0), weights / 2.0 ** (power + 1)
 
 

@@ -7,8 +7,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
+import scipy
 
 from grouser.physics.base.spatial import matrix, skew
 from grouser.physics.blocks.system import State, System
@@ -65,11 +64,13 @@ def fastest_square(system: System, state: State) -> float:
     if whitened.shape[0] <= _FEW:
         return float(np.linalg.eigvalsh(whitened.toarray()).max(initial=0.0))
     start = np.ones(whitened.shape[0])
-    largest = eigsh(whitened, 1, which="LA", v0=start, tol=_EIGENVALUE_TOLERANCE, return_eigenvectors=False)
+    largest = scipy.sparse.linalg.eigsh(
+        whitened, 1, which="LA", v0=start, tol=_EIGENVALUE_TOLERANCE, return_eigenvectors=False
+    )
     return float(largest[0]) * (1.0 + _EIGENVALUE_TOLERANCE)
 
 
-def bonded_stiffness(system: System, state: State, whiten: bool = False) -> csr_array:
+def bonded_stiffness(system: System, state: State, whiten: bool = False) -> "scipy.sparse.csr_array":
     """Stiffness of modes and joints, sparse.
 
     Args:
@@ -90,7 +91,7 @@ def bonded_stiffness(system: System, state: State, whiten: bool = False) -> csr_
                 values.append(part.ravel())
     size = count * len(state.displacement)
     placed = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return csr_array(placed, shape=(size, size))
+    return scipy.sparse.csr_array(placed, shape=(size, size))
 
 
 def contact_stiffness(system: System, state: State, block: int) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import math
 
-from scipy.optimize import brentq
+import scipy
 
 from grouser.physics.base.checks import require_range
 from grouser.physics.description.data.granular import LEAST_RESTITUTION, GrainMaterial
@@ -29,7 +29,9 @@ def damping_ratio(restitution: float, damping_end: str = "zero_force") -> float:
     if damping_end == "zero_overlap":
         logarithm = math.log(restitution)
         return -logarithm / math.hypot(logarithm, math.pi)
-    return brentq(lambda zeta: restitution_of(zeta) - restitution, 0.0, 1.0 / LEAST_RESTITUTION, xtol=1e-15, rtol=1e-14)
+    return scipy.optimize.brentq(
+        lambda zeta: restitution_of(zeta) - restitution, 0.0, 1.0 / LEAST_RESTITUTION, xtol=1e-15, rtol=1e-14
+    )
 
 
 def restitution_of(zeta: float) -> float:

@@ -51,7 +51,8 @@ _MOST_STEPS = 1000
 @functools.cache
 def no_grains() -> Room:
     """Nothing: shared arrays without rows."""
-    nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, Surface())
+    undamped = Surface(restitution=1.0)  # other ratios of damping are searched, by a package that takes long to import
+    nothing = PairSurfaces((GrainMaterial("nothing", 1.0),), {}, undamped)
     system = System(make_pairs(nothing), make_boundaries((), ("nothing",), 1.0), np.zeros(3), 1.0, np.ones(1))
     return Room(system, make_state(system, 0), np.zeros(0, dtype=np.int64), 0, 0, 1, no_sources(), _NO_LUMPS)
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import gamma
 
 from grouser.physics.base.checks import require_range
 from grouser.physics.base.errors import ParameterError
@@ -18,7 +17,7 @@ _STEPS, _LEAST_STEPS = 20.0, 10.0
 # Longest step by the Rayleigh time of the smallest grain [-].
 _RAYLEIGH_SHARE = 0.3
 # Time of an elastic contact by largest overlap and speed: 4/5 sqrt(pi) Gamma(2/5)/Gamma(9/10).
-_CONTACT = float(0.8 * math.sqrt(math.pi) * gamma(0.4) / gamma(0.9))
+_CONTACT = 2.9432751843247043
 
 
 def largest_overlap(modulus: float, radius: float, mass: float, speed: float) -> float:

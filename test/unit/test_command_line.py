@@ -47,6 +47,17 @@ def test_processes_without_physics_do_not_import_it(module):
     assert done.returncode == 0, done.stderr
 
 
+def test_simulation_without_meshes_blocks_and_grains_imports_no_geometry_and_no_search():
+    code = (
+        "import sys, grouser; world = grouser.load_world('weightless'); "
+        "grouser.Simulation(grouser.load_machine('rigid_pendulum'), world).step(1); "
+        "loaded = {'coal', 'scipy.optimize', 'scipy.sparse', 'scipy.spatial', 'trimesh'} & set(sys.modules); "
+        "assert not loaded, loaded"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=DEADLINE)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", grouser.__all__)
 def test_every_public_name_can_be_imported(name):
     assert getattr(grouser, name) is not None

@@ -10,10 +10,11 @@ from simulation_interfaces import msg, srv
 
 from grouser import catalogue
 from grouser.nodes.services import interfaces, resources
+from grouser.nodes.services.bounds import RegionType, box_around
 from grouser.nodes.services.host import Category, RunState, Scope, Shape
 from grouser.nodes.services.motion import EntityMotion, Velocity, seen_from_outside
 from grouser.nodes.services.naming import choose_name
-from grouser.nodes.services.region import Region, RegionType, box_around
+from grouser.nodes.services.region import Region
 from grouser.nodes.services.regular_expression import RegularExpression
 from grouser.nodes.services.request_error import Reason, RequestError
 from grouser.nodes.services.states import check_transition

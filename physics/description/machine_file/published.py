@@ -1,7 +1,7 @@
 """The URDF text for other programs."""
 
 import re
-from xml.sax.saxutils import unescape
+from html import unescape
 
 from grouser.physics.description.text.packages import Packages
 from grouser.physics.description.urdf.plain_shapes import with_plain_shapes
@@ -9,7 +9,6 @@ from grouser.physics.description.urdf.plain_shapes import with_plain_shapes
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _MESH = re.compile(r"""(<mesh\s[^>]*?\bfilename\s*=\s*)(["'])(.*?)\2""", re.DOTALL)
 _BALL_JOINT = re.compile(r"""(<joint\s[^>]*?\btype\s*=\s*)(["'])\s*spherical\s*\2""")
-_QUOTES = {"&quot;": '"', "&apos;": "'"}
 
 
 def published_urdf(text: str, packages: Packages) -> str:
@@ -25,7 +24,7 @@ def published_urdf(text: str, packages: Packages) -> str:
     """
 
     def absolute(mesh: re.Match[str]) -> str:
-        uri = unescape(mesh[3], _QUOTES).strip()
+        uri = unescape(mesh[3]).strip()
         if packages.is_found_from_everywhere(uri):
             return mesh[0]
         try:
