@@ -115,7 +115,8 @@ def make_hull(name: str, points: np.ndarray) -> Polyhedron:
     try:
         hull = scipy.spatial.ConvexHull(points)
     except (scipy.spatial.QhullError, ValueError):
-        raise ParameterError(f"points of block '{name}'", points.tolist(), "finite points in space") from None
+        valid = "finite points that are not in one plane"
+        raise ParameterError(f"points of block '{name}'", points.tolist(), valid) from None
     planes, members = np.unique(hull.equations.round(_PLANES), axis=0, return_inverse=True)
     faces = []
     for number, plane in enumerate(planes):

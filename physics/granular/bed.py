@@ -393,7 +393,7 @@ class GranularBed:
         self._prepare()
         way = np.linalg.norm(self.position - start, axis=1).max()
         warnings.warn(
-            f"{pairs} pairs of grains start inside each other, and {edges} grains in boundaries; {told}: they are "
+            f"grains start inside each other, {pairs} pairs, or in boundaries, {edges} grains; {told}: they are "
             f"pushed apart, by up to {way:.3g} m",
             RuntimeWarning,
             stacklevel=3,

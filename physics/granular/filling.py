@@ -100,12 +100,13 @@ def fill_volume(
         places = places[z >= level(x, y) + _PITCH * reach * fill.radius[1]]
     radius = random.uniform(*fill.radius, len(places))
     name, room = f"fill '{fill.name}'", f"room for {len(places)} grains of up to {fill.radius[1]:g} m"
+    if not len(places):
+        raise ParameterError(f"radius of {name}", fill.radius, "grains of which its volume has room for one, in m")
     count = len(places) if fill.count is None else fill.count
     if fill.mass is not None:
         mass = np.cumsum(density * 4.0 / 3.0 * math.pi * radius**3)
-        if not len(mass) or mass[-1] < fill.mass:
-            most = mass[-1] if len(mass) else 0.0
-            raise ParameterError(f"mass of {name}", fill.mass, f"at most {most:.4g} kg: its volume has {room}")
+        if mass[-1] < fill.mass:
+            raise ParameterError(f"mass of {name}", fill.mass, f"at most {mass[-1]:.4g} kg: its volume has {room}")
         # the number of grains whose mass is nearest
         count = int(np.abs(mass - fill.mass).argmin()) + 1
     if not 0 < count <= len(places):

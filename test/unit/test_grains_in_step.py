@@ -233,7 +233,7 @@ def test_settled_beds_are_kept():
 def test_fills_that_overlap_are_relaxed():
     text = PIT.format(spawn=0.4) + GRAINS.format(settle=0.0, height=0.2, middle=0.1, count=9)
     text += "    again: {material: gravel, box: [0.4, 0.4, 0.2], xyz: [0.01, 0, 0.1], radius: 0.03, count: 9}\n"
-    with pytest.warns(RuntimeWarning, match="pairs of grains start inside each other"):
+    with pytest.warns(RuntimeWarning, match="grains start inside each other"):
         simulation = grouser.Simulation(box(), parse_world(text, "twice.yaml"))
     place, radius = simulation.grains.position, simulation.grains.radius
     distance = np.linalg.norm(place[:, None] - place, axis=2) + np.eye(len(place))
@@ -273,6 +273,7 @@ def test_bad_input_is_refused_with_the_place():
         "youngs_modulus: 1.0e6": ("youngs_modulus: 1.0e14", "softer or larger grains"),
         "radius: [0.025, 0.035]": ("radius: [0.0003, 0.035]", "the largest is at most 100 times the least"),
         "material: gravel, box": ("material: sand, box", "one of gravel"),
+        "radius: [0.025, 0.035], count: 60": ("radius: 30", "radius of fill 'pit' .* its volume has room for one"),
     }
     good = PIT.format(spawn=0.4) + GRAINS.format(settle=0.0, height=0.6, middle=0.3, count=60)
     for one, (other, message) in wrong.items():

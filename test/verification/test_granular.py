@@ -277,7 +277,7 @@ def depths(bed):
 
 def test_overlaps_at_the_start_are_relaxed_with_a_word():
     place = [[0.0, 0.0, 0.005], [0.1, 0.0, 0.005], [0.008, 0.0, 0.005], [0.2, 0.0, 0.003]]
-    told = "1 pairs of grains start inside each other, and 1 grains in boundaries; grain 0 and 2 by 0.40 of a radius"
+    told = "grains start inside each other, 1 pairs, or in boundaries, 1 grains; grain 0 and 2 by 0.40 of a radius"
     with pytest.warns(RuntimeWarning, match=told):
         bed = box(place)
     assert depths(bed).max() < 0.01

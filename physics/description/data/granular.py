@@ -215,6 +215,8 @@ class GrainEmitter:
         require_vector(f"velocity of {name}", self.velocity, 3, "m/s")
         for key in ("begin", "end"):
             require_range(f"{key} of {name}", getattr(self, key), 0.0, VALUE_MAX, "s")
+        if self.end <= self.begin:
+            raise ParameterError(f"end of {name}", self.end, f"after its begin, {self.begin:g} s")
         require_count(f"seed of {name}", self.seed, 0, 2**63 - 1)
 
 
