@@ -7,7 +7,8 @@ body carries is an impulse on it.
 import math
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.digging.bulk import MASS, VOLUME, centre_at, held_at
+from grouser.physics.digging.bulk import MASS, VOLUME
+from grouser.physics.digging.closing import place_of, room_of
 from grouser.physics.digging.plate import rake
 from grouser.physics.digging.tools import Tools
 
@@ -16,12 +17,13 @@ CARRIED = 5
 
 
 @kernel
-def place_load(tools: Tools, t, pose, bulk, carried):
+def place_load(tools: Tools, t, pose, closure, bulk, carried):
     """Finds what a shovel carries at a pose of its plate.
 
     Args:
         tools, t: the shovel.
         pose: (POSE,).
+        closure: share to which others close it.
         bulk: mass and loose volume.
         carried: result, (CARRIED,).
     """
@@ -30,10 +32,9 @@ def place_load(tools: Tools, t, pose, bulk, carried):
     if mass <= 0.0:
         return
     tilt = rake(pose)
-    room = held_at(tools.holds[t], tilt)
+    room = room_of(tools, t, tilt, closure)
     share = volume / room if room > 0.0 else 1.0
-    table = tools.centre[t]
-    up, below = centre_at(table, tilt, share, 0), centre_at(table, tilt, share, 1)
+    up, below = place_of(tools, t, tilt, share, closure, 0), place_of(tools, t, tilt, share, closure, 1)
     a, u = tools.along[t], tools.up[t]
     carried[0] = mass
     carried[1] = tools.edge[t, 0] + up * u[0] - below * (a[1] * u[2] - a[2] * u[1])

@@ -13,7 +13,7 @@ from grouser.physics.digging.bulk import centre_at, held_at
 from grouser.physics.digging.cutting import ADVANCE, CUT, DEPTH_IN_ROCK, MASS
 from grouser.physics.digging.flight import LOT, fall
 from grouser.physics.digging.holding import Holding, no_holding
-from grouser.physics.digging.plate import POSE
+from grouser.physics.digging.plate import POSE, rake
 from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig, make_load, tiles_of_tool
 from grouser.physics.soil.bed import SoilBed
 from grouser.physics.soil.ground import SoftGround
@@ -64,7 +64,7 @@ class DugGround:
         self.load = make_load()
         self.warnings: list[str] = []
         self._holding = tool.holding or no_holding()
-        self._tool = Tool(float(tool.width), float(tool.opening), self._holding.volume)
+        self._tool = Tool(float(tool.width), float(tool.opening))
         self._plates = np.zeros((1, PLATE))
         self._work = ToolWorkspace(self._plates[0], np.zeros(LOT), np.zeros(CUT))
 
@@ -116,8 +116,8 @@ class DugGround:
             tiles = tiles_of_tool(bed.ground, self._tool, path[made], path[made + 1])
             bed.reserve(tiles_of_slides(bed.state) + tiles)
             made += _follow(
-                *(bed.ground, self._tool, self.step_size, path[made:], bed.state, self.load, self._work),
-                *(bed.buffers, self._plates, furthest, record[made:]),
+                *(bed.ground, self._tool, self._holding.volume, self.step_size, path[made:], bed.state, self.load),
+                *(self._work, bed.buffers, self._plates, furthest, record[made:]),
             )
         record[:, CUT_MASS] = np.cumsum(record[:, CUT_MASS])
         self._warn(furthest)
@@ -171,6 +171,7 @@ def upright_pose(x: float, z: float, rake: float, y: float = 0.0) -> np.ndarray:
 def _follow(
     ground: SoftGround,
     tool: Tool,
+    holds,
     step,
     path,
     state: SoilState,
@@ -186,7 +187,8 @@ def _follow(
         tiles = tiles_of_slides(state) + tiles_of_tool(ground, tool, path[made], path[made + 1])
         if state.tile_count[0] + tiles > state.tile_place.shape[0]:
             return made
-        dig(ground, tool, step, path[made], path[made + 1], state, load, work)
+        room = held_at(holds, rake(path[made + 1]))
+        dig(ground, tool, room, step, path[made], path[made + 1], state, load, work)
         fall(ground, step, load.air, load.air_count, state)
         relax_soil(ground, plates, state, buffers)
         for k in range(furthest.shape[0]):

@@ -66,6 +66,21 @@ def make_holding(profile: np.ndarray | Sequence[Sequence[float]], width: float, 
     return Holding(volume, centre)
 
 
+def make_closed_holding(profile: np.ndarray | Sequence[Sequence[float]], width: float) -> Holding:
+    """What a bucket holds over its rake whose opening is closed: up to the level of its higher edge.
+
+    Args:
+        profile, width: as of `make_holding`.
+    """
+    points, opening = np.array(profile, dtype=float), float(profile[-1][0])
+    volume, centre = np.zeros(_RAKES), np.zeros((_RAKES, _FILLS + 1, 2))
+    for n, rake in enumerate(np.linspace(-math.pi, math.pi, _RAKES, endpoint=False)):
+        level = max(0.0, opening * math.sin(rake))
+        section = _clip(points, _to_world(points, rake)[1] - level)
+        volume[n], centre[n] = width * _area_and_centre(section)[0], _centres(section, rake)
+    return Holding(volume, centre)
+
+
 def no_holding() -> Holding:
     """That of a blade: nothing."""
     return Holding(np.zeros(_RAKES), np.zeros((_RAKES, _FILLS + 1, 2)))

@@ -6,13 +6,14 @@ from grouser.physics.digging.bulk import CAUGHT, LOADED, MASS, SPILLED
 from grouser.physics.digging.carried import add_inertia, momentum_of, place_load
 from grouser.physics.digging.catching import catch
 from grouser.physics.digging.clearance import FORGOTTEN, OFTEN, clearance_of, way_of
+from grouser.physics.digging.closing import room_of
 from grouser.physics.digging.cutting import MASS as CUT_MASS
 from grouser.physics.digging.cutting import cut_soil
 from grouser.physics.digging.flight import VELOCITY_X, VELOCITY_Y, VELOCITY_Z
 from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.flight import Y as LOT_Y
 from grouser.physics.digging.flight import Z as LOT_Z
-from grouser.physics.digging.plate import ALONG_X, UP_X, X
+from grouser.physics.digging.plate import ALONG_X, UP_X, X, rake
 from grouser.physics.digging.step import Load, Tool, ToolWorkspace, dig, fill_plate
 from grouser.physics.digging.tools import Tools
 from grouser.physics.multibody.body_wrench import find_twist
@@ -34,7 +35,7 @@ def ground_of(context: Context):
 @inlined
 def tool_of(tools: Tools, t):
     """Shovel t as `dig` gets it."""
-    return Tool(tools.width[t], tools.opening[t], tools.holds[t])
+    return Tool(tools.width[t], tools.opening[t])
 
 
 @inlined
@@ -80,7 +81,7 @@ def carry(context: Context, t):
     """Adds what a shovel carries to the inertia of its body, and takes its momentum off the impulse on the body."""
     tools, state, work = context.system.digging, context.state, context.workspace.digging
     motion, body, carried = context.workspace.multibody.kinematics, tools.body[t], state.digging.carried[t]
-    place_load(tools, t, work.pose[t], state.digging.bulk[t], carried)
+    place_load(tools, t, work.pose[t], work.closure[t], state.digging.bulk[t], carried)
     if body >= 0:
         find_twist(context.system.multibody, motion.column, body, state.v, work.twist)
         add_momentum(context, t, -1.0)
@@ -114,7 +115,9 @@ def dig_by_motion(context: Context, ground: SoftGround, t):
     if context.system.granular.lumps.mass > 0.0:
         _crumble(context, ground, t, last)
         return
-    loaded, spilled = dig(ground, tool_of(tools, t), step, last, work.pose[t], context.state.soil, load, buffers)
+    pose = work.pose[t]
+    room = room_of(tools, t, rake(pose), work.closure[t])
+    loaded, spilled = dig(ground, tool_of(tools, t), room, step, last, pose, context.state.soil, load, buffers)
     state.taken[t, LOADED] += loaded
     state.taken[t, SPILLED] += spilled
     for k in range(work.cut.shape[0]):

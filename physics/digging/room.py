@@ -18,6 +18,7 @@ from grouser.physics.base.refusal import SMOOTH, Refused, present
 from grouser.physics.constraints.rows import Rows, close_row, dot, hold_against, open_row
 from grouser.physics.digging.bulk import BULK, MASS
 from grouser.physics.digging.carried import CARRIED, centre_of, momentum_of
+from grouser.physics.digging.closing import closure_of
 from grouser.physics.digging.cutting import CUT as CUT_FOUND
 from grouser.physics.digging.flight import LOT, LOTS, fall
 from grouser.physics.digging.flight import MASS as LOT_MASS
@@ -126,6 +127,7 @@ class Workspace(NamedTuple):
         resistance: what holds the shovels.
         row: row of each way, -1 for none, (tools, WAYS).
         force: of each way in the last step [N], (tools, WAYS).
+        closure: share to which others close the opening of each, (tools,).
         inertia: part of that of CUT by the inertia of the wedge [N], (tools,).
         acting: whether soil holds each, is in it, or came or went, (tools,).
         given: impulse of soil that came, went or shifted on each body, and its moment about the origin, (tools, 6).
@@ -143,6 +145,7 @@ class Workspace(NamedTuple):
     resistance: Resistance
     row: np.ndarray
     force: np.ndarray
+    closure: np.ndarray
     inertia: np.ndarray
     acting: np.ndarray
     given: np.ndarray
@@ -191,6 +194,7 @@ def make_workspace(tools: Tools) -> Workspace:
         resistance=make_resistance(count),
         row=np.full((count, WAYS), -1, dtype=np.int64),
         force=np.zeros((count, WAYS)),
+        closure=np.zeros(count),
         inertia=np.zeros(count),
         acting=np.zeros(count, dtype=np.bool_),
         given=np.zeros((count, 6)),
@@ -236,6 +240,7 @@ def detect(context: Context):
     follow_clearance(context, ground)
     for t in range(tools.body.shape[0]):
         work.plates[t, HALF_THICKNESS] = 0.0
+        work.closure[t] = closure_of(tools, t, work.pose, work.resistance.depth, ground.spacing)
         if state.digging.clearance[t] <= 0.0 or state.digging.bulk[t, MASS] > 0.0:
             find_twist(context.system.multibody, motion.kinematics.column, tools.body[t], state.v, work.twist)
             add_momentum(context, t, 1.0)

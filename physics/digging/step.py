@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grouser.physics.base.kernel import inlined, kernel
-from grouser.physics.digging.bulk import BULK, fill, held_at, spill
+from grouser.physics.digging.bulk import BULK, fill, spill
 from grouser.physics.digging.cutting import DEPTH, MASS, VOLUME, cut_soil, lay_ahead
 from grouser.physics.digging.flight import (
     HALF_X,
@@ -16,7 +16,7 @@ from grouser.physics.digging.flight import (
     VELOCITY_X,
     release,
 )
-from grouser.physics.digging.plate import ALONG_X, ALONG_Y, UP_X, UP_Z, X, Y, Z, ahead, plan_length, rake
+from grouser.physics.digging.plate import ALONG_X, ALONG_Y, UP_X, UP_Z, X, Y, Z, ahead, plan_length
 from grouser.physics.soil.ground import SoftGround
 from grouser.physics.soil.relaxation import (
     AHEAD_X,
@@ -38,12 +38,10 @@ class Tool(NamedTuple):
     Attributes:
         width: of the cutting edge [m].
         opening: height of the plate, from the cutting edge to the top edge [m].
-        holds: loose volume that it holds over the rake of its plate [m3], (rakes,).
     """
 
     width: float
     opening: float
-    holds: np.ndarray
 
 
 class Load(NamedTuple):
@@ -90,12 +88,13 @@ def tiles_of_tool(ground: SoftGround, tool: Tool, old, new):
 
 
 @kernel
-def dig(ground: SoftGround, tool: Tool, step, old, new, state: SoilState, load: Load, work: ToolWorkspace):
+def dig(ground: SoftGround, tool: Tool, room, step, old, new, state: SoilState, load: Load, work: ToolWorkspace):
     """Advances soil and load by the motion of a tool; what falls and slides follows with that of all tools.
 
     Args:
         ground: natural ground and its soils.
         tool: the tool.
+        room: loose volume that it holds at the new pose [m3].
         step: [s].
         old, new: poses of its plate at both ends of the step, (POSE,).
         state: of the soil, changed.
@@ -107,7 +106,7 @@ def dig(ground: SoftGround, tool: Tool, step, old, new, state: SoilState, load: 
     """
     loaded = 0.0
     cut_soil(ground, tool.width, old, new, state, work.cut)
-    room, mass = held_at(tool.holds, rake(new)), work.cut[MASS]
+    mass = work.cut[MASS]
     if mass > 0.0:
         left = fill(load.bulk, mass, work.cut[VOLUME], room)
         loaded = mass - left

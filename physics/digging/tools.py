@@ -12,7 +12,7 @@ from grouser.physics.description.data.machine import Machine
 from grouser.physics.description.data.shovel import Shovel
 from grouser.physics.description.data.world import World
 from grouser.physics.digging.capacity import profile_area
-from grouser.physics.digging.holding import make_holding, no_holding
+from grouser.physics.digging.holding import make_closed_holding, make_holding, no_holding
 from grouser.physics.model.names import Names
 
 # Strips of an edge are as wide as cells, but there are no more than this.
@@ -47,6 +47,7 @@ class Tools(NamedTuple):
         strips: of the edge.
         carries: whether it is a bucket.
         holds, centre: what it holds, as of `Holding`.
+        closed_holds, closed_centre: the same of one whose opening another one closes.
         point_start: first point of the surfaces of each tool, and the number of all, (tools + 1,).
         point: of the backs and sides, as far apart as cells, (points, POINT).
     """
@@ -71,6 +72,8 @@ class Tools(NamedTuple):
     carries: np.ndarray
     holds: np.ndarray
     centre: np.ndarray
+    closed_holds: np.ndarray
+    closed_centre: np.ndarray
     point_start: np.ndarray
     point: np.ndarray
 
@@ -138,6 +141,7 @@ def make_tools(machine: Machine, names: Names, world: World) -> Tools:
     axes = [_axes(shovel, names) for shovel in found]
     repose = ground.soils[0].repose_angle if ground is not None else 0.0
     holdings = [make_holding(one.profile, one.width, repose) if one.profile else no_holding() for one in found]
+    closed = [make_closed_holding(one.profile, one.width) if one.profile else no_holding() for one in found]
     points = [_points(shovel, ground.cell) for shovel in found if ground]
     empty = no_holding()
 
@@ -168,6 +172,8 @@ def make_tools(machine: Machine, names: Names, world: World) -> Tools:
         carries=np.array([bool(one.profile) for one in found], dtype=np.bool_),
         holds=np.array([one.volume for one in holdings]).reshape(-1, *empty.volume.shape),
         centre=np.array([one.centre for one in holdings]).reshape(-1, *empty.centre.shape),
+        closed_holds=np.array([one.volume for one in closed]).reshape(-1, *empty.volume.shape),
+        closed_centre=np.array([one.centre for one in closed]).reshape(-1, *empty.centre.shape),
         point_start=np.concatenate([[0], np.cumsum([len(some) for some in points])]).astype(np.int64),
         point=np.concatenate([np.zeros((0, POINT)), *points]),
     )

@@ -291,7 +291,7 @@ def make_workspace(system: System, state: State, threaded: bool = False) -> Work
     """Returns the buffers for a state; if threaded, with those that threads need."""
     shared = len(state.pair_other) if threaded else 0
     rows, bodies = len(state.position), len(system.boundaries.start)
-    cells = cells_of(rows)
+    cells = cells_of.py_func(rows)
     slots, classes = int(system.boundaries.slots.max(initial=1)), len(system.class_radius)
     clumps = len(state.clump_position)
     return Workspace(

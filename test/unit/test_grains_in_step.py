@@ -437,7 +437,7 @@ granular:
 """
     simulation = grouser.Simulation(box(), parse_world(text, "feed.yaml"))
     assert len(simulation.grains.position) == 0
-    simulation.step(100)
+    simulation.step(105)
     assert len(simulation.grains.position) == 10
     with pytest.raises(grouser.MachineError, match="no grains .add fills: .* or emitters"):
         parse_world(text[: text.index("  emitters")], "empty.yaml")

@@ -328,7 +328,7 @@ def test_clumps_that_start_inside_each_other_are_pushed_apart():
     turn = np.concatenate([ALONG_X, ALONG_Y, ALONG_Y])
     grains = Grains(place, SIZE, "glass", shape=ROD, orientation=turn)
     floor = [Boundary("floor", [Plane((0, 0, 0), (0, 0, 1), "glass")])]
-    with pytest.warns(RuntimeWarning, match="start inside each other, and 2 grains in boundaries"):
+    with pytest.warns(RuntimeWarning, match="start inside each other, 4 pairs, or in boundaries, 2 grains"):
         bed = GranularBed(grains, [GLASS], boundaries=floor, default_surface=ROUGH)
     assert np.array_equal(bed.clumps.orientation, turn)
     assert bed.clumps.position[2] == pytest.approx([0.1, 0.0, bed.radius[0]], abs=0.011 * bed.radius[0])

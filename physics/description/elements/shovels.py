@@ -24,6 +24,8 @@ TEETH_MAX = 100
 _PARALLEL = 0.02
 # Lengths below this are none, and edges beyond this are in other units [m].
 _LEAST, _WIDEST = 1e-6, 50.0
+# By which the direction of an edge along its plate leans to the soil: above rounding.
+_LEAN = 1e-13
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ SHOVEL = ElementKind(
             "cutting_direction",
             Kind.DIRECTION,
             "-",
-            "in which edge and teeth point, in the link's frame; made normal to the cutting edge",
+            "in which edge and teeth point, in the link's frame; made normal to the cutting edge. Soil is cut on the "
+            "side of the plate to which it leans; along the plate, on that without the profile",
             required=True,
         ),
         Attribute(
@@ -122,7 +125,12 @@ def complete_shovel(entry: Entry, scope: Scope) -> Shovel:
     width = float(np.linalg.norm(cutting[1] - cutting[0]))
     _check_teeth(element, written, width)
     up = plate / opening
-    profile = _profile(element, written, scope, Plate(cutting.mean(axis=0), up, np.cross(along, up), opening))
+    face = np.cross(along, up)
+    profile = _profile(element, written, scope, Plate(cutting.mean(axis=0), up, face, opening))
+    if written.profile is not None and abs(ahead @ face) < _PARALLEL * np.linalg.norm(ahead):
+        # the edge points along the plate, and soil is cut on the side that the profile is not on
+        behind = float(((np.array(written.profile) - cutting.mean(axis=0)) @ face).mean())
+        ahead += -_LEAN * np.copysign(np.linalg.norm(ahead), behind) * face - (ahead @ face) * face
     return Shovel(
         name=written.name,
         link=written.link,
