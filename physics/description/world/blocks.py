@@ -16,20 +16,12 @@ from grouser.physics.description.data.blocks import (
 )
 from grouser.physics.description.data.shapes import Box
 from grouser.physics.description.text.yaml_reader import Reader
+from grouser.physics.description.world.quantities import read_quantities
 
 KEYS = tuple(one.name for one in fields(Blocks))
 MATERIAL_KEYS = tuple(one.name for one in fields(BlockMaterial))
 INTERFACE_KEYS = tuple(one.name for one in fields(Interface))
 WALL_KEYS = ("size", "counts", "xyz", "rpy_deg", "staggered")
-# Below any real one: probably in another unit. Unit, least, other units.
-_LEAST = {
-    "youngs_modulus": ("Pa", 1e4, "MPa or GPa"),
-    "density": ("kg/m3", 10.0, "g/cm3"),
-    "normal_stiffness": ("Pa/m", 1e4, "MPa/m or N/mm3"),
-    "shear_stiffness": ("Pa/m", 1e4, "MPa/m or N/mm3"),
-    "cohesion": ("Pa", 1e3, "kPa or MPa"),
-    "tensile_strength": ("Pa", 1e3, "kPa or MPa"),
-}
 LOOSE_KEYS = ("box", "vertices", "faces", "xyz", "rpy_deg")
 
 
@@ -66,13 +58,7 @@ def _read_numbers(reader: Reader, node: yaml.Node, name: str, kind: type, keys: 
     for one in fields(kind):
         if one.default is one.default_factory:
             reader.required(nodes, one.name, node, name)
-    given = {
-        key: reader.quantity(value, f"{name} {key}", *_LEAST[key])
-        if key in _LEAST
-        else reader.number(value, f"{name} {key}")
-        for key, value in nodes.items()
-    }
-    return reader.made(node, name, kind, given)
+    return reader.made(node, name, kind, read_quantities(reader, nodes, name))
 
 
 def _read_wall(reader: Reader, node: yaml.Node, name: str) -> BlockWall:

@@ -24,14 +24,13 @@ from grouser.physics.description.data.pose import Vector3
 from grouser.physics.description.data.shapes import Box, Cylinder, Sphere
 from grouser.physics.description.text.yaml_reader import Reader
 from grouser.physics.description.urdf.meshes import MeshError, triangles
+from grouser.physics.description.world.quantities import read_quantities
 
 KEYS = (
     *("materials", "fills", "pairs", "surface", "boundary", "settle", "impact_speed", "contact_step", "sleeping"),
     *("emitters", "sinks", "vibrations", "clumps"),
 )
 _MATERIAL_KEYS = ("youngs_modulus", "poisson_ratio", "density")
-# Below any real one, or where grains would sink into each other: probably in another unit. Unit, least, other units.
-_LEAST = {"youngs_modulus": ("Pa", 1e4, "MPa or GPa"), "density": ("kg/m3", 10.0, "g/cm3")}
 _SURFACE_KEYS = tuple(one.name for one in fields(Surface))
 _TEXTS = ("normal", "tangential", "rolling", "damping_end")
 _SHAPES = ("box", "cylinder", "sphere", "mesh")
@@ -86,13 +85,7 @@ def _read_material(reader: Reader, node: yaml.Node, name: str) -> GrainMaterial:
     shown = f"granular material {name[:60]}"
     nodes = reader.mapping(node, shown, _MATERIAL_KEYS)
     reader.required(nodes, "youngs_modulus", node, shown)
-    given = {
-        key: reader.quantity(value, f"{shown} {key}", *_LEAST[key])
-        if key in _LEAST
-        else reader.number(value, f"{shown} {key}")
-        for key, value in nodes.items()
-    }
-    return reader.made(node, shown, GrainMaterial, {"name": name, **given})
+    return reader.made(node, shown, GrainMaterial, {"name": name, **read_quantities(reader, nodes, shown)})
 
 
 def _read_pair(reader: Reader, node: yaml.Node, name: str) -> GrainPair:
