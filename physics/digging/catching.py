@@ -6,7 +6,7 @@ from grouser.physics.digging.flight import MASS as LOT_MASS
 from grouser.physics.digging.flight import X as LOT_X
 from grouser.physics.digging.flight import Y as LOT_Y
 from grouser.physics.digging.flight import Z as LOT_Z
-from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z
+from grouser.physics.digging.plate import ALONG_X, ALONG_Y, ALONG_Z, UP_X, UP_Y, UP_Z, X, Y, Z, normal_of
 from grouser.physics.digging.tools import Tools
 
 
@@ -59,7 +59,5 @@ def catch(tools: Tools, t, old, new, step, gravity, loose_density, air, count, b
 @inlined
 def _height_above(pose, x, y, z):
     """Distance of a place from a plate, on the side on which soil is cut [m]."""
-    nx = pose[ALONG_Y] * pose[UP_Z] - pose[ALONG_Z] * pose[UP_Y]
-    ny = pose[ALONG_Z] * pose[UP_X] - pose[ALONG_X] * pose[UP_Z]
-    nz = pose[ALONG_X] * pose[UP_Y] - pose[ALONG_Y] * pose[UP_X]
+    nx, ny, nz = normal_of(pose)
     return (x - pose[X]) * nx + (y - pose[Y]) * ny + (z - pose[Z]) * nz

@@ -35,9 +35,11 @@ def closure_of(tools: Tools, t, poses, depth, spacing):
     one = poses[t]
     nx, ny, nz = normal_of(one)
     for c in range(tools.body.shape[0]):
+        if c == t or not tools.carries[c]:
+            continue
         other = poses[c]
         mx, my, mz = normal_of(other)
-        if c == t or not tools.carries[c] or nx * mx + ny * my + nz * mz > _FACING:
+        if nx * mx + ny * my + nz * mz > _FACING:
             continue
         edges, tops = 0.0, 0.0
         for k in range(3):

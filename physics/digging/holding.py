@@ -8,7 +8,7 @@ Tables begin at a rake of -180 degrees and go around the circle in equal steps.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,12 +58,7 @@ def make_holding(profile: np.ndarray | Sequence[Sequence[float]], width: float, 
         raise ParameterError("profile", profile, "from (0, 0) to (opening, 0), which the plate closes")
     if _area_and_centre(points)[0] <= 0.0:
         raise ParameterError("profile", profile, "points below the plate, with an area above 0 m2")
-    rakes = np.linspace(-math.pi, math.pi, _RAKES, endpoint=False)
-    volume, centre = np.zeros(_RAKES), np.zeros((_RAKES, _FILLS + 1, 2))
-    for n, rake in enumerate(rakes):
-        section = _with_heap(_below_repose(points, rake, repose), width, rake, repose)
-        volume[n], centre[n] = width * _area_and_centre(section)[0], _centres(section, rake)
-    return Holding(volume, centre)
+    return _over_rakes(width, lambda rake: _with_heap(_below_repose(points, rake, repose), width, rake, repose))
 
 
 def make_closed_holding(profile: np.ndarray | Sequence[Sequence[float]], width: float) -> Holding:
@@ -73,17 +68,25 @@ def make_closed_holding(profile: np.ndarray | Sequence[Sequence[float]], width: 
         profile, width: as of `make_holding`.
     """
     points, opening = np.array(profile, dtype=float), float(profile[-1][0])
-    volume, centre = np.zeros(_RAKES), np.zeros((_RAKES, _FILLS + 1, 2))
-    for n, rake in enumerate(np.linspace(-math.pi, math.pi, _RAKES, endpoint=False)):
-        level = max(0.0, opening * math.sin(rake))
-        section = _clip(points, _to_world(points, rake)[1] - level)
-        volume[n], centre[n] = width * _area_and_centre(section)[0], _centres(section, rake)
-    return Holding(volume, centre)
+
+    def below_higher_edge(rake: float) -> np.ndarray:
+        return _clip(points, _to_world(points, rake)[1] - max(0.0, opening * math.sin(rake)))
+
+    return _over_rakes(width, below_higher_edge)
 
 
 def no_holding() -> Holding:
     """That of a blade: nothing."""
     return Holding(np.zeros(_RAKES), np.zeros((_RAKES, _FILLS + 1, 2)))
+
+
+def _over_rakes(width: float, section: Callable[[float], np.ndarray]) -> Holding:
+    """The tables of a bucket, from the section of the soil that it holds at a rake [rad]."""
+    holding = no_holding()
+    for n, rake in enumerate(np.linspace(-math.pi, math.pi, _RAKES, endpoint=False)):
+        held = section(rake)
+        holding.volume[n], holding.centre[n] = width * _area_and_centre(held)[0], _centres(held, rake)
+    return holding
 
 
 def _apex(opening: float, width: float, rake: float, repose: float) -> tuple[float, float]:

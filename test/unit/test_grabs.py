@@ -61,14 +61,19 @@ def move(simulation: grouser.Simulation, hoist: float, angle: float, duration: f
     return np.array(edge)
 
 
+def dig() -> tuple[grouser.Simulation, np.ndarray]:
+    """A grab that has closed in level soil, and the way of its right edge."""
+    simulation = grouser.Simulation(grab(), parse_world(SOIL, "soil.yaml"))
+    simulation.reset(joint_position={"hoist": 0.5, "right": 0.9, "left": 0.9})
+    return simulation, np.vstack([move(simulation, 0.26, 0.9, 0.6), move(simulation, 0.45, 0.0, 2.0)])
+
+
 def loads(simulation: grouser.Simulation) -> np.ndarray:
     return np.array([simulation.bucket_load(name).mass for name in ("right", "left")])
 
 
 def test_grab_takes_what_its_edges_pass_holds_it_and_lets_it_fall():
-    simulation = grouser.Simulation(grab(), parse_world(SOIL, "soil.yaml"))
-    simulation.reset(joint_position={"hoist": 0.5, "right": 0.9, "left": 0.9})
-    edge = np.vstack([move(simulation, 0.26, 0.9, 0.6), move(simulation, 0.45, 0.0, 2.0)])
+    simulation, edge = dig()
     depth = np.maximum(-edge[:, 1], 0.0)
     area = float(np.sum(0.5 * (depth[1:] + depth[:-1]) * -np.diff(edge[:, 0])))
     taken = loads(simulation)
@@ -86,10 +91,7 @@ def test_grab_takes_what_its_edges_pass_holds_it_and_lets_it_fall():
 
 def test_one_shell_alone_spills():
     """What it would hold with the other, without it."""
-    simulation = grouser.Simulation(grab(), parse_world(SOIL, "soil.yaml"))
-    simulation.reset(joint_position={"hoist": 0.5, "right": 0.9, "left": 0.9})
-    move(simulation, 0.26, 0.9, 0.6)
-    move(simulation, 0.45, 0.0, 2.0)
+    simulation, _ = dig()
     move(simulation, 1.2, 0.0, 1.0)
     held = loads(simulation)[0]
     simulation.command["left"] = 1.3
